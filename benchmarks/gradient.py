@@ -1,0 +1,98 @@
+"""Nanoseconds per directed pair of the full gradient, against numpy, and what the second core adds.
+
+    python benchmarks/gradient.py [--csv benchmarks/results/gradient.csv]
+
+A directed pair is a pair seen from one agent: m = 1000 complete has 999,000. CPU time of one thread, median of several
+runs with the range; tools alternate in one process. Exits with 1 if a target is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from softcondorcet import synthetic, threads
+from softcondorcet.kernels import pairwise
+from softcondorcet.methods.descent import PairwiseLoss, Stage
+from softcondorcet.pairs import Pairs
+
+REPEATS = 7
+TARGET_NS = 3.0  # at m = 1000, one thread
+TARGET_THREADS = 1.4  # two threads against one, on the largest shape; a noisy machine leaves some of the 2
+
+
+def timed(work: Callable[[], object], clock: Callable[[], float], least: float = 0.2) -> float:
+    """Seconds of one call: as many calls as fill `least` seconds."""
+    calls, spent = 0, 0.0
+    began = clock()
+    while spent < least:
+        work()
+        calls += 1
+        spent = clock() - began
+    return spent / calls
+
+
+def numpy_gradient(pairs: Pairs, ratings: np.ndarray) -> np.ndarray:
+    """The same gradient by numpy: a logistic function per pair and two sums by index."""
+    p = 1 / (1 + np.exp(ratings[pairs.left] - ratings[pairs.right]))
+    pull = pairs.margin * p * (1 - p)
+    m = pairs.n_agents
+    return np.bincount(pairs.right, pull, m) - np.bincount(pairs.left, pull, m)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--csv", help="write the table here")
+    options = parser.parse_args()
+    shapes = {
+        "m=100 complete": synthetic.mallows(50, agents=100),
+        "m=1000 complete": synthetic.mallows(20, agents=1000, phi=0.99),
+        "m=4000 complete": synthetic.mallows(5, agents=4000, phi=0.999),
+        "m=52958, votes of 7": synthetic.plackett_luce(31_049, agents=52_958, size=7)[0],
+    }
+    rows, failed = [], False
+    for name, profile in shapes.items():
+        pairs = profile.pairs()
+        loss = PairwiseLoss(pairs, (0.0, 100.0))
+        by_agent, directed = loss.rows, 2 * len(pairs)
+        ratings = np.random.default_rng(0).uniform(0, 100, pairs.n_agents)
+        e, gradient, stage = np.exp(ratings - 50), np.empty(pairs.n_agents), Stage(1.0, 1.0)
+        arrays = (by_agent.row, by_agent.column, by_agent.margin, e, gradient, 0, pairs.n_agents)
+        np.testing.assert_allclose(loss.gradient(ratings, stage), numpy_gradient(pairs, ratings), atol=1e-8)
+        ours, theirs, alone, shared = [], [], [], []
+        halves = threads.cut(by_agent.row, 1, parts=2)
+        both = PairwiseLoss(pairs, (0.0, 100.0), ranges=halves)
+        single = PairwiseLoss(pairs, (0.0, 100.0), ranges=[(0, pairs.n_agents)])
+        for _ in range(REPEATS):
+            ours.append(1e9 * timed(lambda a=arrays: pairwise.sigmoid_gradient(*a), time.process_time) / directed)
+            theirs.append(1e9 * timed(lambda p=pairs, r=ratings: numpy_gradient(p, r), time.process_time) / directed)
+            alone.append(timed(lambda s=single, r=ratings: s.gradient(r, stage), time.perf_counter))
+            shared.append(timed(lambda b=both, r=ratings: b.gradient(r, stage), time.perf_counter))
+        gain = median(a / s for a, s in zip(alone, shared, strict=True))
+        rows.append({
+            "shape": name, "directed_pairs": directed, "ns_per_pair": round(median(ours), 2),
+            "ns_min": round(min(ours), 2), "ns_max": round(max(ours), 2), "numpy_ns": round(median(theirs), 1),
+            "ratio": round(median(t / o for t, o in zip(theirs, ours, strict=True)), 1),
+            "two_threads_gain": round(gain, 2),
+        })  # fmt: skip
+        failed |= name == "m=1000 complete" and median(ours) > TARGET_NS
+        failed |= name == "m=4000 complete" and gain < TARGET_THREADS
+    for row in (rows[0].keys(), *(line.values() for line in rows)):
+        print(*(f"{cell!s:>20}" for cell in row))
+    if options.csv:
+        with Path(options.csv).open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

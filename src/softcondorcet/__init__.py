@@ -1,0 +1,94 @@
+"""Which agent is best, and how sure are we? Ratings that contradict the votes least.
+
+    import softcondorcet as sc
+
+    profile = sc.read("battles.csv")
+    print(sc.sco(profile).order)
+
+Names are imported when they are first used, so that ``import softcondorcet`` compiles nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "DataError": "errors",
+    "OptionError": "errors",
+    "NotConverged": "errors",
+    "Profile": "profile",
+    "Pairs": "pairs",
+    "Ratings": "ratings",
+    "Live": "live",
+    "read": "readers",
+    "read_archive": "readers",
+    "write": "readers",
+    "METHODS": "registry",
+    "rank": "registry",
+    "sco": "methods.sco",
+    "fenchel_young": "methods.fenchel_young",
+    "inspect": "doctor",
+    "condorcet_winner": "majority",
+    "condorcet_loser": "majority",
+    "weak_condorcet_winners": "majority",
+    "smith_set": "majority",
+    "connected_groups": "majority",
+    "strong_groups": "majority",
+    "undefeated": "majority",
+    "winless": "majority",
+    "kendall_tau_distance": "metrics",
+    "normalized_kendall_tau_distance": "metrics",
+    "footrule_distance": "metrics",
+    "discrete_loss": "metrics",
+    "mean_true_rating_distance": "metrics",
+}
+_MODULES = ("majority", "metrics", "synthetic")
+
+__all__ = [*_HOME, *_MODULES, "__version__"]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from softcondorcet import majority, metrics, synthetic
+    from softcondorcet.doctor import inspect
+    from softcondorcet.errors import DataError, NotConverged, OptionError
+    from softcondorcet.live import Live
+    from softcondorcet.majority import (
+        condorcet_loser,
+        condorcet_winner,
+        connected_groups,
+        smith_set,
+        strong_groups,
+        undefeated,
+        weak_condorcet_winners,
+        winless,
+    )
+    from softcondorcet.methods.fenchel_young import fenchel_young
+    from softcondorcet.methods.sco import sco
+    from softcondorcet.metrics import (
+        discrete_loss,
+        footrule_distance,
+        kendall_tau_distance,
+        mean_true_rating_distance,
+        normalized_kendall_tau_distance,
+    )
+    from softcondorcet.pairs import Pairs
+    from softcondorcet.profile import Profile
+    from softcondorcet.ratings import Ratings
+    from softcondorcet.readers import read, read_archive, write
+    from softcondorcet.registry import METHODS, rank
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,296 @@
+"""The command line: parse, one library call, print. Exit code 0 for an answer, 1 for bad data, 2 for bad usage."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from softcondorcet import __version__
+from softcondorcet.errors import DataError, OptionError
+
+if TYPE_CHECKING:
+    from softcondorcet.profile import Profile
+    from softcondorcet.ratings import Ratings
+
+FORMATS = ("table", "md", "csv", "json", "latex")
+KINDS = ("battles", "rankings", "scores")
+MODELS = ("uniform", "skill", "mallows", "plackett-luce", "cycle", "demo")
+
+
+class _Command(click.Group):
+    """Turns the library's errors into one line and an exit code, and a closed pipe into silence."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except DataError as error:
+            _fail(str(error), 1)
+        except OptionError as error:
+            _fail(str(error), 2)
+        except BrokenPipeError:
+            sys.stderr.close()  # the reader has gone; Python's own complaint at exit would be noise
+            sys.exit(0)
+        except KeyboardInterrupt:
+            _fail("stopped", 130)
+        return result
+
+
+@click.group(cls=_Command, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, "--version", prog_name="sco")
+def main() -> None:
+    """Which agent is best, and how sure are we?
+
+    Rank agents from evaluation data by Soft Condorcet Optimization: ratings whose order contradicts the votes least.
+
+    FILE is a PrefLib file (.soc .soi .toc .toi), a csv, tsv, jsonl or parquet table of battles, rankings or scores
+    (also .gz), a member of an archive (votes.zip::member.soc), or - for standard input.
+    """
+
+
+def _reading(command: Callable[..., None]) -> Callable[..., None]:
+    """The argument and options of every command that reads data."""
+    for decorate in (
+        click.option(
+            "--column",
+            "columns",
+            multiple=True,
+            metavar="ROLE=NAME",
+            help="Name of the column for a role (a, b, winner, agent, group, when ...). Repeatable.",
+        ),
+        click.option("--kind", type=click.Choice(KINDS), help="What a table holds; told by its columns by default."),
+        click.argument("file"),
+    ):
+        command = decorate(command)
+    return command
+
+
+@main.command()
+@_reading
+@click.option("--method", default="sco", show_default=True, help="One of the methods that 'sco methods' lists.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the method, e.g. --set temperature=0.5. Repeatable.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the methods that draw at random.")
+@click.option(
+    "--start",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="RATINGS.json",
+    help="Start from ratings saved with --format json.",
+)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the best N agents.")
+@click.option("-q", "--quiet", is_flag=True, help="No summary and warnings on standard error.")
+def rank(
+    file: str,
+    kind: str | None,
+    columns: tuple[str, ...],
+    method: str,
+    settings: tuple[str, ...],
+    seed: int,
+    start: str | None,
+    form: str,
+    top: int | None,
+    quiet: bool,
+) -> None:
+    """Rate the agents of FILE and print them, best first.
+
+    \b
+    sco rank battles.csv
+    sco rank election.soc --format json | jq .agents[0]
+    cat votes.jsonl | sco rank - --top 10 --set prior=0.1
+    """
+    from softcondorcet.registry import METHODS
+    from softcondorcet.registry import rank as run
+
+    if method not in METHODS:
+        raise OptionError(f"--method must be one of {', '.join(METHODS)}, got {method!r}")
+    given = {"seed": seed, "start": None if start is None else _saved(start)}
+    profile = _read(file, kind, columns)
+    with _progress(f"{method} on {profile.n_votes:,} votes") as watch:
+        known = {name: value for name, value in {**given, "watch": watch}.items() if name in METHODS[method].options}
+        board = run(profile, method, **known, **_settings(settings))
+    _print_board(board, profile, form, top, quiet)
+
+
+@main.command()
+@_reading
+@click.option("--format", "form", type=click.Choice(("table", "json")), default="table", show_default=True)
+@click.option("--strict", is_flag=True, help="Exit with 1 if a finding is a problem; for use in CI.")
+def inspect(file: str, kind: str | None, columns: tuple[str, ...], form: str, strict: bool) -> None:
+    """Say what the data of FILE can support: counts, ties, connections, Condorcet winner, cycles, doubtful votes."""
+    from softcondorcet.doctor import inspect as look
+
+    found = look(_read(file, kind, columns))
+    if form == "json":
+        click.echo(found.to_json())
+    else:
+        from softcondorcet.tables import printable
+
+        click.echo("\n".join(printable(line) for line in found.lines()))
+    if strict and not found.healthy:
+        sys.exit(1)
+
+
+@main.command()
+@_reading
+@click.argument("target")
+@click.option("--to", "form", metavar="FORMAT", help="Format where TARGET does not say: soc, csv, jsonl ...")
+def convert(file: str, target: str, kind: str | None, columns: tuple[str, ...], form: str | None) -> None:
+    """Read FILE and write its votes to TARGET (or - for standard output) in another format."""
+    from softcondorcet.readers import write
+
+    profile = _read(file, kind, columns)
+    write(profile, target, form)
+    if target != "-":
+        click.echo(f"{profile.n_votes:,} votes over {profile.n_agents:,} agents -> {target}", err=True)
+
+
+@main.command()
+@click.argument("model", type=click.Choice(MODELS))
+@click.option("-o", "--output", default="-", show_default=True, help="File to write; the suffix picks the format.")
+@click.option("--to", "form", metavar="FORMAT", help="Format where the name does not say; csv on standard output.")
+@click.option("--votes", type=click.IntRange(min=1), default=100, show_default=True)
+@click.option("--agents", type=click.IntRange(min=2), default=10, show_default=True)
+@click.option("--size", type=click.IntRange(min=2), help="Agents per vote, where votes are partial.")
+@click.option("--phi", type=float, default=0.8, show_default=True, help="Dispersion of Mallows votes, 0 to 1.")
+@click.option("--cycle", type=click.IntRange(min=3), default=3, show_default=True, help="Length of the planted cycle.")
+@click.option("--seed", type=int, default=0, show_default=True)
+def simulate(
+    model: str,
+    output: str,
+    form: str | None,
+    votes: int,
+    agents: int,
+    size: int | None,
+    phi: float,
+    cycle: int,
+    seed: int,
+) -> None:
+    """Make votes with a known truth: the tournaments of the paper (uniform, skill), Mallows, Plackett-Luce, a cycle."""
+    from softcondorcet import synthetic
+    from softcondorcet.readers import write
+
+    made: dict[str, Callable[[], Profile]] = {
+        "uniform": lambda: synthetic.tournament(votes, agents=agents, size=size or 4, seed=seed)[0],
+        "skill": lambda: synthetic.tournament(votes, agents=agents, size=size or 4, matching="skill", seed=seed)[0],
+        "mallows": lambda: synthetic.mallows(votes, agents=agents, phi=phi, seed=seed),
+        "plackett-luce": lambda: synthetic.plackett_luce(votes, agents=agents, size=size, seed=seed)[0],
+        "cycle": lambda: synthetic.planted_cycle(votes, agents=agents, cycle=cycle, phi=phi, seed=seed),
+        "demo": lambda: synthetic.demo(seed),
+    }
+    write(made[model](), output, form or ("csv" if output == "-" else None))
+
+
+@main.command()
+def demo() -> None:
+    """Rank a built-in arena of made-up models and say what there is to see in it."""
+    from softcondorcet import synthetic
+    from softcondorcet.doctor import inspect as look
+    from softcondorcet.methods.sco import sco
+
+    profile = synthetic.demo()
+    click.echo(f"A made-up arena: {profile.n_votes:,} battles, {profile.n_agents} models, 8 judges, some ties.\n")
+    _print_board(sco(profile), profile, "table", None, quiet=False)
+    click.echo("\nWhat the data says by itself (sco inspect):\n")
+    click.echo("\n".join(look(profile).lines()))
+    click.echo("\nNext: sco rank YOUR_FILE.csv, sco inspect YOUR_FILE.csv, sco simulate demo -o arena.csv")
+
+
+@main.command()
+def methods() -> None:
+    """List the methods: name, title, source."""
+    from softcondorcet.registry import METHODS
+    from softcondorcet.tables import as_table
+
+    click.echo(as_table([{"method": m.name, "title": m.title, "source": m.citation} for m in METHODS.values()]))
+
+
+def _read(file: str, kind: str | None, columns: tuple[str, ...]) -> Profile:
+    from softcondorcet.readers import read
+
+    return read(file, kind=kind, columns=dict(_split(column, "--column", "ROLE=NAME") for column in columns) or None)
+
+
+def _saved(path: str) -> Ratings:
+    from softcondorcet.ratings import Ratings
+
+    with open(path, encoding="utf-8") as file:
+        return Ratings.from_json(file.read())
+
+
+def _split(text: str, option: str, form: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise OptionError(f"{option} must be {form}, got {text!r}")
+    return name, value
+
+
+def _settings(settings: tuple[str, ...]) -> dict[str, Any]:
+    """NAME=VALUE with a Python literal for a value; anything else is a word."""
+    options: dict[str, Any] = {}
+    for setting in settings:
+        name, value = _split(setting, "--set", "NAME=VALUE")
+        try:
+            options[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            options[name] = value
+    return options
+
+
+def _print_board(board: Ratings, profile: Profile, form: str, top: int | None, quiet: bool) -> None:
+    """The table goes to standard output, what it rests on to standard error: a pipe gets only the table."""
+    from softcondorcet.tables import FORMATS as RENDER
+    from softcondorcet.tables import printable
+
+    click.echo(board.to_json(top) if form == "json" else RENDER[form](board.rows(top)))
+    if quiet or form == "json":
+        return
+    for line in board.summary():
+        click.echo(printable(line), err=True)
+
+
+@contextmanager
+def _progress(title: str) -> Iterator[Callable[[int, int, Any], None] | None]:
+    """A bar for work that takes more than two seconds, on a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task, began = bar.add_task(title, total=None), time.monotonic()
+
+    def watch(step: int, steps: int, _: Any) -> None:
+        if not bar.live.is_started and time.monotonic() - began > 2:
+            bar.start()
+        bar.update(task, completed=step, total=steps)
+
+    try:
+        yield watch
+    finally:
+        bar.stop()
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    from softcondorcet.tables import printable
+
+    click.echo(f"sco: {printable(message)}", err=True)
+    sys.exit(code)

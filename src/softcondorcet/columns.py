@@ -1,0 +1,328 @@
+"""The three kinds of table people have, as the arrays of a profile.
+
+Battles (two agents and who won), rankings (contest, rank, agent; or one whole ranking per row) and scores (agent,
+task, score). Each function returns the fields of a ``Profile`` and accounts for every row: a row is used, or it is an
+error that says where it stands. Columns that are not named by the caller are found by the names people give them.
+Cost: linear in the rows, plus one sort for rankings and scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softcondorcet.cells import (
+    Column,
+    Ints,
+    Table,
+    as_table,
+    is_blank,
+    read_flag,
+    read_name,
+    read_number,
+    read_score,
+    read_time,
+    read_weight,
+    shown,
+)
+from softcondorcet.errors import DataError
+
+__all__ = ["KINDS", "Column", "Table", "as_table", "battles", "contests", "encode", "orders", "pick", "scores"]
+
+Fields = dict[str, Any]
+Floats = NDArray[np.float64]
+
+PAIRS = (("model_a", "model_b"), ("agent_a", "agent_b"), ("player_a", "player_b"), ("left", "right"), ("a", "b"))
+AGENT = ("agent", "player", "model", "name")
+CONTEST = ("contest_id", "contest", "vote_id", "vote", "voter_id", "voter", "match_id", "match", "game_id", "game",
+           "race_id", "race", "event_id", "event")
+RANK = ("rank", "place", "position")
+TASK = ("task", "game", "benchmark", "scenario")
+SCORE = ("score", "value")
+WEIGHT = ("weight", "count")
+GROUP = ("judge", "judge_id", "prompt", "prompt_id", "question_id", "task", "group")
+TIME = ("tstamp", "timestamp", "datetime", "date", "time", "when")
+TIES = ("tie", "draw", "tie (bothbad)", "tie (both_bad)", "both_bad", "bothbad", "both bad")
+
+
+def encode(table: Table, *columns: str) -> tuple[list[Ints], tuple[str, ...]]:
+    """Names of the columns as integers into one list of names, in order of first appearance, column by column."""
+    code: dict[str, int] = {}
+    coded = []
+    for column in columns:
+        translation = [code.setdefault(name, len(code)) for name in table.read(column, read_name)]
+        coded.append(np.array(translation, dtype=np.int32)[table.column(column).codes])
+    return coded, tuple(code)
+
+
+def battles(
+    table: Table,
+    *,
+    a: str | None = None,
+    b: str | None = None,
+    winner: str | None = None,
+    weight: str | None = None,
+    group: str | None = None,
+    when: str | None = None,
+) -> Fields:
+    """One vote per row.
+
+    ``winner`` holds the name of the winner's column (``model_a``, ``left``, ``a``, ...), ``tie``, ``draw`` or
+    ``both_bad`` (all ties), or the winner's own name; a word that could mean two things in its row, because an agent
+    is called that, is an error. ``weight``, ``group`` and ``when`` are found by name when they are None, and left
+    out when they are the empty string.
+    """
+    if a is None and b is None:
+        a, b = next(((x, y) for x, y in PAIRS if table.find(x) and table.find(y)), PAIRS[0])
+    used = col_a, col_b, col_winner = [table.need(name or default) for name, default in
+                                       ((a, "model_a"), (b, "model_b"), (winner, "winner"))]
+    (agent_a, agent_b), names = encode(table, col_a, col_b)
+    same = agent_a == agent_b
+    if same.any():
+        row = int(np.argmax(same))
+        raise DataError(f"{table.place(row)}: {names[agent_a[row]]!r} against itself; expected two agents")
+    outcome = _outcomes(table, col_a, col_b, col_winner, agent_a, agent_b, names)
+    agent = np.where(outcome == 1, [agent_b, agent_a], [agent_a, agent_b]).T
+    tier = np.stack([np.zeros(len(outcome)), outcome != 2], axis=1)
+    order, votes = _by_time(_per_vote(table, np.arange(table.n_rows), weight, group, when, used, (*WEIGHT, "n")))
+    return {"agents": names, "start": 2 * np.arange(len(outcome) + 1), "agent": agent[order].ravel(),
+            "tier": tier[order].ravel(), **votes}
+
+
+def _outcomes(
+    table: Table, a: str, b: str, winner: str, agent_a: Ints, agent_b: Ints, names: tuple[str, ...]
+) -> NDArray[np.int64]:
+    """0 where the first agent of a row won, 1 where the second did, 2 for a tie."""
+    meaning = {**{x: 0 for x, _ in PAIRS}, **{y: 1 for _, y in PAIRS}, **dict.fromkeys(TIES, 2),
+               a.strip().casefold(): 0, b.strip().casefold(): 1}
+    column = table.column(winner)
+    words = [_word(value) for value in column.values]
+    by_word = np.array([meaning.get(word.casefold(), -1) for word in words])[column.codes]
+    number = {name: k for k, name in enumerate(names)}
+    named = np.array([number.get(word, -1) for word in words])[column.codes]
+    outcome = np.where(by_word >= 0, by_word, np.where(named == agent_a, 0, np.where(named == agent_b, 1, -1)))
+    folded: dict[str, int] = {}
+    fold = np.array([folded.setdefault(name.casefold(), len(folded)) for name in names])
+    called = np.array([folded.get(word.casefold(), -1) for word in words])[column.codes]
+    other = ((called == fold[agent_a]) & (by_word != 0)) | ((called == fold[agent_b]) & (by_word != 1))
+    unclear = (by_word >= 0) & other
+    wrong = (outcome < 0) | unclear
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        got = f"{table.place(row)}: {winner} is {shown(column.values[column.codes[row]])}"
+        if unclear[row]:
+            raise DataError(f"{got}, which is also the name of an agent in this row; expected a word with one meaning")
+        raise DataError(f"{got}; expected {a.strip()!r}, {b.strip()!r}, 'tie' or 'both_bad'")
+    return outcome
+
+
+def _word(value: Any) -> str:
+    try:
+        return read_name(value)
+    except ValueError:
+        return ""
+
+
+def contests(
+    table: Table,
+    *,
+    contest: str | None = None,
+    rank: str | None = None,
+    agent: str | None = None,
+    weight: str | None = None,
+    group: str | None = None,
+    when: str | None = None,
+) -> Fields:
+    """One vote per contest, from one row per agent: lower rank is better, equal rank is a tie.
+
+    Weight, group and time must be the same on all rows of a contest.
+    """
+    used = [_need(table, contest, CONTEST), _need(table, rank, RANK), _need(table, agent, AGENT)]
+    (vote,), labels = encode(table, used[0])
+    place = table.numbers(used[1], read_number)
+    (who,), names = encode(table, used[2])
+    _once_each(table, vote, who, labels, names, used[0])
+    votes = _per_vote(table, vote, weight, group, when, used, WEIGHT)
+    return {"agents": names, **_stack(vote, place, who, votes)}
+
+
+def scores(
+    table: Table,
+    *,
+    agent: str | None = None,
+    task: str | None = None,
+    score: str | None = None,
+    higher_is_better: str | bool | None = None,
+    weight: str | None = None,
+) -> Fields:
+    """One vote per task: better score first, equal scores tie, a blank score means absent. The task is the group."""
+    used = [_need(table, agent, AGENT), _need(table, task, TASK), _need(table, score, SCORE)]
+    (who,), names = encode(table, used[0])
+    (vote,), tasks = encode(table, used[1])
+    _once_each(table, vote, who, tasks, names, used[1])
+    value = table.numbers(used[2], read_score)
+    if isinstance(higher_is_better, bool):
+        better = np.full(len(value), higher_is_better)
+    else:
+        column = table.need(higher_is_better) if higher_is_better else table.find("higher_is_better")
+        better = table.numbers(column, read_flag) > 0 if column else np.full(len(value), True)
+        if column:
+            _same(table, column, vote, better)
+    votes = _per_vote(table, vote, weight, "", "", used, ("weight",))
+    present = ~np.isnan(value)
+    if not present.any():
+        raise DataError(f"{table.name}: {used[2]} is blank in every row; expected scores")
+    kept, which = np.unique(vote[present], return_inverse=True)
+    votes = {"weight": votes["weight"][kept], "group": kept, "groups": tasks}
+    return {"agents": names, **_stack(which, np.where(better, -value, value)[present], who[present], votes)}
+
+
+def orders(
+    table: Table,
+    *,
+    ranking: str | None = None,
+    weight: str | None = None,
+    group: str | None = None,
+    when: str | None = None,
+) -> Fields:
+    """One vote per row, from a list of names best first with ties as inner lists, or text such as ``a > b = c``."""
+    column = table.need(ranking or "ranking")
+    code: dict[str, int] = {}
+    start, agent, tier = [0], list[int](), list[int]()
+    cells = table.cells(column)
+    for row, cell in enumerate(cells):
+        seen = len(agent)
+        try:
+            for level, names in enumerate(_tiers(cell)):
+                for name in names:
+                    agent.append(code.setdefault(read_name(name), len(code)))
+                    tier.append(level)
+        except ValueError as error:
+            raise DataError(f"{table.place(row)}: {column} is {shown(cell)}; expected {error}") from None
+        if len(set(agent[seen:])) < len(agent) - seen:
+            twice = next(k for i, k in enumerate(agent[seen:]) if k in agent[seen:seen + i])
+            raise DataError(f"{table.place(row)}: agent {list(code)[twice]!r} stands twice; expected once")
+        start.append(len(agent))
+    if len(agent) == len(cells) and all(isinstance(cell, str) for cell in cells):  # places or agents, not rankings
+        raise DataError(f"{table.name}: {column} names one agent in every row; expected rankings as in \"a > b = c\"")
+    vote = np.repeat(np.arange(table.n_rows), np.diff(start))
+    votes = _per_vote(table, np.arange(table.n_rows), weight, group, when, [column], WEIGHT)
+    return {"agents": tuple(code), **_stack(vote, np.array(tier, dtype=float), np.array(agent, dtype=np.int32), votes)}
+
+
+def _tiers(cell: Any) -> list[list[Any]]:
+    if isinstance(cell, str):
+        tiers: list[Any] = [level.split("=") for level in cell.split(">")]
+    elif isinstance(cell, list | tuple | np.ndarray):
+        tiers = [list(level) if isinstance(level, list | tuple | np.ndarray) else [level] for level in cell]
+    else:
+        tiers = []
+    if not tiers or any(is_blank(name) for level in tiers for name in level or [None]):
+        raise ValueError("names, best first, as in \"a > b = c\" or [\"a\", [\"b\", \"c\"]]")
+    return tiers
+
+
+KINDS: dict[str, tuple[Callable[..., Fields], ...]] = {
+    "battles": (battles,), "rankings": (contests, orders), "scores": (scores,)}
+
+
+def pick(table: Table, kind: str | None, columns: Mapping[str, Any]) -> Callable[..., Fields]:
+    """The one function whose columns the table has."""
+    def has(role: str, names: tuple[str, ...]) -> bool:
+        return role in columns or table.find(*names) is not None
+
+    fits = {
+        battles: has("winner", ("winner",)) and any(has("a", (x,)) and has("b", (y,)) for x, y in PAIRS),
+        contests: has("contest", CONTEST) and has("rank", RANK) and has("agent", AGENT),
+        orders: "ranking" in columns or (has("ranking", ("ranking",)) and not has("agent", AGENT + RANK)),
+        scores: has("agent", AGENT) and has("task", TASK) and has("score", SCORE),
+    }
+    allowed = [function for name, functions in KINDS.items() if kind in (None, name) for function in functions]
+    found = [function for function in allowed if fits[function]]
+    if len(found) == 1:
+        return found[0]
+    raise DataError(f"{table.name}: columns {table.names} {'fit more than one kind' if found else 'are not known'}; "
+                    "expected battles (model_a, model_b, winner), rankings (contest_id, rank, agent, or ranking) "
+                    "or scores (agent, task, score), or the option kind or columns to tell")
+
+
+def _need(table: Table, given: str | None, names: tuple[str, ...]) -> str:
+    return table.need(given) if given else table.find(*names) or table.need(names[0])
+
+
+def _option(table: Table, given: str | None, names: tuple[str, ...], used: list[str], role: str) -> str | None:
+    """The column for an optional role: the one given, none for '', else the one found by name and not all blank."""
+    if given is not None:
+        return table.need(given) if given else None
+    found = [column for name in names if (column := table.find(name)) and column not in used
+             and not table.all_blank(column)]
+    if len(found) > 1 and role != "group":
+        raise DataError(f"{table.name}: columns {found[0]!r} and {found[1]!r} could both be the {role}; "
+                        f"expected one, or the option {role} to choose")
+    return found[0] if found else None
+
+
+def _per_vote(
+    table: Table, vote: NDArray[Any], weight: str | None, group: str | None, when: str | None,
+    used: list[str], weights: tuple[str, ...]
+) -> Fields:
+    """Weight, group and time of each vote, from columns that must agree on all rows of a vote."""
+    fields: Fields = {"weight": np.ones(int(vote.max(initial=-1)) + 1)}
+    if column := _option(table, weight, weights, used, "weight"):
+        fields["weight"] = _same(table, column, vote, table.numbers(column, read_weight))
+    if column := _option(table, group, GROUP, used, "group"):
+        (codes,), fields["groups"] = encode(table, column)
+        fields["group"] = _same(table, column, vote, codes)
+    if column := _option(table, when, TIME, used, "when"):
+        fields["when"] = _same(table, column, vote, table.numbers(column, read_time))
+    return fields
+
+
+def _same(table: Table, column: str, vote: NDArray[Any], value: NDArray[Any]) -> NDArray[Any]:
+    """The value of each vote, which must be one on all its rows."""
+    first = np.empty(int(vote.max(initial=-1)) + 1, dtype=np.int64)
+    first[vote[::-1]] = np.arange(len(vote))[::-1]
+    differs = value != value[first][vote]
+    if differs.any():
+        row = int(np.argmax(differs))
+        cells = table.column(column)
+        there, here = (cells.values[cells.codes[k]] for k in (first[vote[row]], row))
+        raise DataError(f"{table.place(row)}: {column} is {shown(here)}; expected {shown(there)} as at "
+                        f"{table.place(int(first[vote[row]]))}, one value for each vote")
+    return value[first]
+
+
+def _once_each(
+    table: Table, vote: Ints, who: Ints, labels: tuple[str, ...], names: tuple[str, ...], column: str
+) -> None:
+    key = vote.astype(np.int64) * len(names) + who
+    ordered = np.sort(key)
+    if (ordered[1:] == ordered[:-1]).any():
+        order = np.argsort(key, kind="stable")
+        second = order[1:][key[order[1:]] == key[order[:-1]]].min()
+        first = np.argmax(key == key[second])
+        raise DataError(f"{table.place(int(second))}: agent {names[who[second]]!r} stands twice in {column} "
+                        f"{labels[vote[second]]!r}; first at {table.place(int(first))}")
+
+
+def _by_time(votes: Fields) -> tuple[NDArray[np.int64], Fields]:
+    order = np.argsort(votes["when"], kind="stable") if "when" in votes else np.arange(len(votes["weight"]))
+    return order, {name: value if name == "groups" else value[order] for name, value in votes.items()}
+
+
+def _stack(vote: NDArray[Any], key: Floats, agent: Ints, votes: Fields) -> Fields:
+    """Entries sorted by time of vote and key, low key first, as rows of one flat array."""
+    by_time, votes = _by_time(votes)
+    arrival = np.empty(len(by_time), dtype=np.int64)
+    arrival[by_time] = np.arange(len(by_time))
+    vote = arrival[vote]
+    rise = np.diff(vote)
+    if ((rise < 0) | ((rise == 0) & (np.diff(key) < 0))).any():
+        order = np.lexsort((key, vote))
+        vote, key, agent = vote[order], key[order], agent[order]
+    tier = np.cumsum(np.diff(key, prepend=key[:1]) != 0)  # dense inside each vote once a Profile has it
+    start = np.concatenate([[0], np.cumsum(np.bincount(vote, minlength=len(by_time)))])
+    return {"start": start, "agent": agent, "tier": tier, **votes}

@@ -1,0 +1,183 @@
+"""Votes into pair counts, in two ways that give the same sums.
+
+Dense, for modest m: ``above[a, b]`` += weight, vote by vote. A vote's inner loop stays inside one row of the matrix,
+so it costs about a nanosecond per raw pair.
+
+By rows, for large or sparse m: for agent i, walk the votes that hold i and add each outcome against a partner j > i to
+a scratch line of 3 m numbers; then write the touched part of the line out, sorted. Memory is the result plus the line,
+however long the votes are; no list of raw pairs is ever built. Rows are independent, so threads can share them without
+changing a bit of the sums. Cost: one add per raw pair, plus a counting pass that stops as soon as a row is full.
+"""
+
+import numpy as np
+
+from softcondorcet.kernels.compile import kernel
+
+
+@kernel
+def count_dense(start, agent, tier, weight, above, level):
+    """Add each vote to `above[a, b]` (a above b) and `level[a, b]` (a tied with b, once per pair)."""
+    for v in range(len(start) - 1):
+        names, tiers, w = agent[start[v] : start[v + 1]], tier[start[v] : start[v + 1]], weight[v]
+        for x in range(len(names)):
+            y = x + 1
+            while y < len(names) and tiers[y] == tiers[x]:
+                level[names[x], names[y]] += w
+                y += 1
+            line = above[names[x]]
+            for z in range(y, len(names)):
+                line[names[z]] += w
+
+
+@kernel
+def collect_dense(above, level):
+    """The pairs with any count, sorted, as `left, right, counts[3]`; `level` may be empty when no vote has ties."""
+    m, tied = len(above), len(level) > 0
+    found = 0
+    for i in range(m):
+        for j in range(i):
+            found += above[i, j] + above[j, i] > 0 or (tied and level[i, j] + level[j, i] > 0)
+    left, right, counts = np.empty(found, np.int32), np.empty(found, np.int32), np.empty((3, found))
+    k = 0
+    for i in range(m):
+        for j in range(i + 1, m):
+            ties = level[i, j] + level[j, i] if tied else 0.0
+            if above[i, j] + above[j, i] + ties > 0:
+                left[k], right[k] = i, j
+                counts[0, k], counts[1, k], counts[2, k] = above[i, j], above[j, i], ties
+                k += 1
+    return left, right, counts
+
+
+@kernel
+def sort_entries(start, agent, tier, m):
+    """Votes with their entries in order of agent, and for each agent the list of its entries, in order of votes.
+
+    Two counting sorts, no comparison: entries are dealt out to agents, then, agent by agent, back to their votes.
+    Returns `agent` and `tier` in the new order, and `begin`, `entry`, `vote`: agent a stands in votes
+    ``vote[begin[a]:begin[a + 1]]`` at places ``entry[...]``, so that its partners j > a follow it there.
+    """
+    begin = np.zeros(m + 1, np.int64)
+    for e in range(len(agent)):
+        begin[agent[e] + 1] += 1
+    for a in range(m):
+        begin[a + 1] += begin[a]
+    fill = begin[:-1].copy()
+    entry = np.empty(len(agent), np.int64)
+    vote = np.empty(len(agent), np.int32)
+    for v in range(len(start) - 1):
+        for e in range(start[v], start[v + 1]):
+            a = agent[e]
+            entry[fill[a]] = e
+            vote[fill[a]] = v
+            fill[a] += 1
+    by, of = np.empty_like(agent), np.empty_like(tier)
+    place = start[:-1].copy()
+    for a in range(m):
+        for k in range(begin[a], begin[a + 1]):
+            v = vote[k]
+            by[place[v]], of[place[v]] = a, tier[entry[k]]
+            entry[k] = place[v]
+            place[v] += 1
+    return by, of, begin, entry, vote
+
+
+@kernel
+def count_partners(start, agent, begin, entry, vote, first, last):
+    """Number of distinct partners j > i of each agent i in [first, last)."""
+    m = len(begin) - 1
+    stamp = np.full(m, -1, np.int32)
+    partners = np.zeros(last - first, np.int64)
+    for i in range(first, last):
+        found = 0
+        for k in range(begin[i], begin[i + 1]):
+            for f in range(entry[k] + 1, start[vote[k] + 1]):
+                j = agent[f]
+                if stamp[j] != i:
+                    stamp[j] = i
+                    found += 1
+            if found == m - 1 - i:
+                break
+        partners[i - first] = found
+    return partners
+
+
+@kernel
+def sort_few(values):
+    """Shell sort in place: a few lines that compile at once, where numba's own sort takes seconds to."""
+    gap = len(values) // 2 if len(values) > 32 else 1
+    while gap > 0:
+        for k in range(gap, len(values)):
+            value, spot = values[k], k
+            while spot >= gap and values[spot - gap] > value:
+                values[spot] = values[spot - gap]
+                spot -= gap
+            values[spot] = value
+        gap = 1 if gap == 2 else gap * 5 // 11
+
+
+@kernel
+def fill_rows(start, agent, tier, weight, begin, entry, vote, row, right, counts, first, last):
+    """Write partners and [wins, losses, ties] of the agents in [first, last) into their places given by `row`."""
+    m = len(begin) - 1
+    line = np.zeros(3 * m)
+    seen = np.zeros(m, np.bool_)
+    for i in range(first, last):
+        place, size = row[i], row[i + 1] - row[i]
+        few = size < (m - i) // 16  # a sort of few partners is cheaper than a walk over all agents
+        found = 0
+        for k in range(begin[i], begin[i + 1]):
+            e, w = entry[k], weight[vote[k]]
+            own = tier[e]
+            for f in range(e + 1, start[vote[k] + 1]):
+                j, other = agent[f], tier[f]
+                line[3 * j + (own > other) + 2 * (own == other)] += w
+                if few and not seen[j]:
+                    right[place + found] = j
+                    found += 1
+                seen[j] = True
+        if few:
+            sort_few(right[place : place + size])
+        else:
+            for j in range(i + 1, m):
+                if seen[j]:
+                    right[place + found] = j
+                    found += 1
+        for k in range(place, place + size):
+            j = right[k]
+            for c in range(3):
+                counts[c, k] = line[3 * j + c]
+                line[3 * j + c] = 0.0
+            seen[j] = False
+
+
+@kernel
+def spread_to_both(left, right, forward, backward, m):
+    """Sorted pairs as rows by agent: each pair in both rows, `forward` in that of `left`; rows sorted by partner."""
+    row, begin = np.zeros(m + 1, np.int64), np.zeros(m + 1, np.int64)
+    for k in range(len(left)):
+        begin[left[k] + 1] += 1
+        row[left[k] + 1] += 1
+        row[right[k] + 1] += 1
+    for a in range(m):
+        row[a + 1] += row[a]
+        begin[a + 1] += begin[a]
+    column, value = np.empty(row[m], np.uint32), np.empty(row[m])
+    # Smaller partners first. A dense table is turned over in tiles of 64 x 64, else every write misses the cache.
+    width = 64 if len(left) > m * (m // 16) else m
+    fill, next_pair = row[:-1].copy(), begin[:-1].copy()
+    for block in range(0, m, 64):
+        for edge in range(width, m + width, width):
+            for a in range(block, min(block + 64, m)):
+                k = next_pair[a]
+                while k < begin[a + 1] and right[k] < edge:
+                    place = fill[right[k]]
+                    fill[right[k]] = place + 1
+                    column[place], value[place] = a, backward[k]
+                    k += 1
+                next_pair[a] = k
+    for k in range(len(left)):
+        place = fill[left[k]]
+        fill[left[k]] = place + 1
+        column[place], value[place] = right[k], forward[k]
+    return row, column, value

@@ -1,0 +1,73 @@
+"""Connected and strongly connected components of sparse graphs, without recursion."""
+
+import numpy as np
+
+from softcondorcet.kernels.compile import kernel
+
+
+@kernel
+def connected(left, right, m):
+    """A representative agent for each agent, the same for all agents linked by pairs (union-find, path halving)."""
+    parent = np.arange(m)
+    for k in range(len(left)):
+        a, b = np.int64(left[k]), np.int64(right[k])
+        while parent[a] != a:
+            parent[a] = parent[parent[a]]
+            a = parent[a]
+        while parent[b] != b:
+            parent[b] = parent[parent[b]]
+            b = parent[b]
+        parent[max(a, b)] = min(a, b)
+    for a in range(m):
+        parent[a] = parent[parent[a]]  # a parent has a smaller number, so it is settled already
+    return parent
+
+
+@kernel
+def strong(row, target):
+    """Number of each agent's strongly connected component, counted from the sources down (Tarjan, 1972).
+
+    Edges of agent a lead to ``target[row[a]:row[a + 1]]``. An edge between components leads to a higher number.
+    """
+    m = len(row) - 1
+    label = np.full(m, -1, np.int64)
+    found, low = np.full(m, -1, np.int64), np.zeros(m, np.int64)
+    edge = row[:-1].copy()
+    path, stack = np.empty(m, np.int64), np.empty(m, np.int64)
+    on_stack = np.zeros(m, np.bool_)
+    clock, components, stacked = 0, 0, 0
+    for root in range(m):
+        if found[root] >= 0:
+            continue
+        depth = 0
+        path[0] = root
+        while depth >= 0:
+            a = path[depth]
+            if found[a] < 0:
+                found[a] = low[a] = clock
+                clock += 1
+                stack[stacked] = a
+                stacked += 1
+                on_stack[a] = True
+            if edge[a] < row[a + 1]:
+                b = np.int64(target[edge[a]])
+                edge[a] += 1
+                if found[b] < 0:
+                    depth += 1
+                    path[depth] = b
+                elif on_stack[b]:
+                    low[a] = min(low[a], found[b])
+                continue
+            if low[a] == found[a]:
+                while True:
+                    stacked -= 1
+                    b = stack[stacked]
+                    on_stack[b] = False
+                    label[b] = components
+                    if b == a:
+                        break
+                components += 1
+            depth -= 1
+            if depth >= 0:
+                low[path[depth]] = min(low[path[depth]], low[a])
+    return components - 1 - label  # Tarjan finishes sinks first

@@ -1,0 +1,1 @@
+"""One file per method or small family; ``registry`` lists them by name."""

@@ -1,0 +1,150 @@
+"""The one descent loop: accelerated projected gradient on a pairwise loss, walked from easy to sharp.
+
+The sigmoid loss is not convex: started cold at a low temperature, descent stops in the first valley. So the loop walks
+through stages (sharpness, temperature), from a wide and nearly convex loss to the one asked for, carrying the ratings
+along (graduated non-convexity). Each step is a projected gradient step with Nesterov's extrapolation, restarted when it
+points uphill (O'Donoghue and Candes, 2015). The step of each agent is the inverse of a bound on its own curvature, so
+there is no learning rate to choose. Cost: one pass over the pairs per step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from softcondorcet import threads
+from softcondorcet.arrays import Floats
+from softcondorcet.kernels import pairwise
+from softcondorcet.kernels.compile import Kernel
+from softcondorcet.pairs import Pairs
+
+Watch = Callable[[int, int, Floats], None]
+
+# exp(+-345) squared is still a finite float64; beyond, the ratio form of the kernel would overflow.
+_WIDEST = 690.0
+# The largest |second derivative| of the logistic function, at d = log(2 + sqrt 3).
+_SIGMOID_CURVE = 1 / (6 * np.sqrt(3))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One loss of the walk."""
+
+    sharpness: float
+    temperature: float
+
+
+class Loss(Protocol):
+    """What the loop needs of a loss: its value, its gradient, and a bound on its curvature along each rating."""
+
+    def gradient(self, ratings: Floats, stage: Stage) -> Floats: ...
+
+    def curvature(self, stage: Stage) -> Floats: ...
+
+    def value(self, ratings: Floats, stage: Stage) -> float: ...
+
+
+@dataclass
+class Descent:
+    """Where the loop ended. `error` is the longest step it would still take, in temperatures; `errors` its history."""
+
+    ratings: Floats
+    steps: int
+    error: float
+    converged: bool
+    errors: list[float] = field(default_factory=list)
+
+
+def descend(
+    loss: Loss,
+    start: Floats,
+    walk: Sequence[Stage],
+    *,
+    bounds: tuple[float, float],
+    steps: int,
+    tol: float,
+    watch: Watch | None = None,
+) -> Descent:
+    """Take one step in each stage of `walk`, then go on in the last one until `tol` is met or `steps` are taken."""
+    ratings, ahead, momentum = start, start, 0
+    errors: list[float] = []
+    for step in range(1, steps + 1):
+        stage = walk[min(step, len(walk)) - 1]
+        new = np.clip(ahead - loss.gradient(ahead, stage) / loss.curvature(stage), *bounds)
+        errors.append(float(np.abs(new - ahead).max(initial=0.0)) / stage.temperature)
+        momentum = momentum + 1 if (ahead - new) @ (new - ratings) <= 0 else 0
+        # An extrapolated point outside the box could overflow the kernel, hence the second clip.
+        ratings, ahead = new, np.clip(new + momentum / (momentum + 3) * (new - ratings), *bounds)
+        if watch is not None:
+            watch(step, steps, ratings)
+        if step >= len(walk) and errors[-1] <= tol:
+            return Descent(ratings, step, errors[-1], True, errors)
+    return Descent(ratings, steps, errors[-1], False, errors)
+
+
+class PairwiseLoss:
+    """The pairwise family on pairs, plus a Gaussian prior: prior/2 sum ((rating - middle) / temperature)^2.
+
+    Rows are cut between threads where there are enough of them; the threads end with the object.
+    """
+
+    def __init__(
+        self,
+        pairs: Pairs,
+        bounds: tuple[float, float],
+        *,
+        prior: float = 0.0,
+        prior_temperature: float = 1.0,
+        attract: bool = False,
+        ranges: list[tuple[int, int]] | None = None,
+    ) -> None:
+        low, high = bounds
+        self.rows = pairs.by_agent
+        self.middle, self.width = (low + high) / 2, high - low
+        self.stiffness = prior / prior_temperature**2
+        self.tied = self.rows.tied if attract else None
+        self.ranges = ranges or self.rows.ranges()
+        self.pool = ThreadPoolExecutor(len(self.ranges)) if len(self.ranges) > 1 else None
+        self._strength: dict[bool, Floats] = {}
+
+    def gradient(self, ratings: Floats, stage: Stage) -> Floats:
+        rows, away, q = self.rows, ratings - self.middle, stage.sharpness
+        gradient = np.empty(len(ratings))
+        x = away / stage.temperature
+        narrow = self.tied is None and self.width <= _WIDEST * stage.temperature
+        if narrow and q == 1.0:
+            self._share(pairwise.sigmoid_gradient, rows.margin, np.exp(x), gradient)
+        elif narrow and q == 0.0:
+            self._share(pairwise.logistic_gradient, rows.margin, rows.played, np.exp(x), gradient)
+        else:
+            self._share(pairwise.family_gradient, rows.margin, rows.played, self._ties(), x, q, gradient)
+        return gradient / stage.temperature + self.stiffness * away
+
+    def curvature(self, stage: Stage) -> Floats:
+        """Twice the diagonal: the Hessian is a signed Laplacian, which its diagonal bounds twice over."""
+        sharp = stage.sharpness == 1.0 and self.tied is None
+        if sharp not in self._strength:
+            compared = np.abs(self.rows.margin) if sharp else self.rows.played
+            # An agent without pairs has no curvature; any positive number leaves it where it is.
+            self._strength[sharp] = np.maximum(self.rows.sums(compared), np.finfo(float).tiny)
+        steepest = _SIGMOID_CURVE if sharp else 0.25 if self.tied is None else 1.0
+        return 2 * steepest / stage.temperature**2 * self._strength[sharp] + self.stiffness
+
+    def value(self, ratings: Floats, stage: Stage) -> float:
+        """The loss at these ratings, prior included."""
+        rows, away = self.rows, ratings - self.middle
+        x = away / stage.temperature
+        parts = self._share(pairwise.family_loss, rows.margin, rows.played, self._ties(), x, stage.sharpness)
+        return float(sum(parts)) + self.stiffness / 2 * float(away @ away)
+
+    def _ties(self) -> Floats:
+        return np.zeros(0) if self.tied is None else self.tied
+
+    def _share(self, kernel: Kernel, *arrays: Any) -> list[Any]:
+        """Run a kernel on all rows, cut between the threads."""
+        rows = self.rows
+        return threads.run(lambda *part: kernel(rows.row, rows.column, *arrays, *part), self.ranges, self.pool)

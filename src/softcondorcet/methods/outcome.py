@@ -1,0 +1,81 @@
+"""From an array of ratings to a ``Ratings`` that says what the votes say and what limits it. Every method ends here."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from softcondorcet import majority
+from softcondorcet.arrays import Floats, sum_by
+from softcondorcet.errors import NotConverged
+from softcondorcet.pairs import Pairs, as_pairs
+from softcondorcet.profile import Profile
+from softcondorcet.ratings import Ratings
+
+Data = Profile | Pairs
+
+
+def rated(
+    data: Data,
+    values: Floats,
+    method: str,
+    options: Mapping[str, Any],
+    *,
+    converged: bool = True,
+    error: float = 0.0,
+    **facts: Any,
+) -> Ratings:
+    """The result of `method`, with its discrete loss, the majority's view and warnings."""
+    pairs = as_pairs(data)
+    core = majority.largest_group(pairs)
+    notes = list(limits(pairs))
+    if not converged:
+        notes.insert(0, f"{method} did not converge: error {error:.2g} is above tol {options['tol']:g}; raise steps")
+        warnings.warn(notes[0], NotConverged, stacklevel=3)
+    return Ratings(
+        agents=pairs.agents,
+        values=values,
+        method=method,
+        options=options,
+        converged=converged,
+        error=error,
+        discrete_loss=pairs.discrete_loss(values),
+        condorcet_winner=majority.condorcet_winner(core),
+        smith_set=majority.smith_set(core),
+        warnings=tuple(notes),
+        votes=votes_per_agent(data),
+        **facts,
+    )
+
+
+def limits(pairs: Pairs) -> list[str]:
+    """What the data cannot tell, in words."""
+    notes = []
+    groups = [group for group in majority.connected_groups(pairs) if len(group) > 1]
+    if len(groups) > 1:
+        notes.append(
+            f"{len(groups)} groups of agents were never compared with each other, so ratings across them mean "
+            f"nothing; the smallest: {_some(groups[-1])}"
+        )
+    for names, words in (
+        (majority.unlisted(pairs), "in no comparison; left at the middle"),
+        (majority.undefeated(pairs), "never below another; only the bounds or a prior limit the rating"),
+        (majority.winless(pairs), "never above another; only the bounds or a prior limit the rating"),
+    ):
+        if names:
+            notes.append(f"{len(names)} agent{'s' * (len(names) > 1)} {words}: {_some(names)}")
+    return notes
+
+
+def votes_per_agent(data: Data) -> Floats | None:
+    """Total weight of the votes that hold each agent; unknown when only pairs are given."""
+    if isinstance(data, Pairs):
+        return None
+    return sum_by(data.agent, np.repeat(data.weight, data.length), data.n_agents)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,118 @@
+"""From descended ratings to the best order near them, and back to ratings that follow it.
+
+Best insertion on the discrete loss removes what the smooth loss leaves undecided. The ratings are then spread evenly
+along the order and descended once more, so that they are a minimum of the smooth loss near that order. No agent of the
+result can be moved to a better place, so a Condorcet winner is first; since raising it never raises the smooth loss
+(the paper's theorem 1), descent leaves it at the upper bound exactly.
+
+Groups of agents that were never compared are ordered apart, each around the middle of the box with the same spacing:
+nothing says where one group stands against another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from softcondorcet.arrays import Floats, Ints
+from softcondorcet.kernels import graph, insertion
+from softcondorcet.methods.descent import Descent, Loss, Stage, Watch, descend
+from softcondorcet.pairs import Pairs
+
+Box = tuple[float, float]
+
+# Ratings closer than this share of the box are equal up to rounding; a strict order is kept apart by less than that.
+_EQUAL, _APART = 1e-6, 1e-9
+
+
+@dataclass(frozen=True)
+class Tiers:
+    """Agents in connected groups, best first in each, with their ties: ``tier[k]`` is the tier of ``agents[k]``.
+
+    Of each tier: its `group`, its `place` from the top of the group, and the `size` of the group in tiers.
+    """
+
+    agents: Ints
+    tier: Ints
+    group: Ints
+    place: Ints
+    size: Ints
+
+    def spread(self, bounds: Box) -> Floats:
+        """A value per tier: the group with most tiers fills the box, the others keep its spacing around the middle."""
+        low, high = bounds
+        most = self.size.max()
+        if most == 1:
+            return np.full(len(self.size), (low + high) / 2)
+        spread: Floats = np.interp(self.place + (most - self.size) / 2, [0, most - 1], [high, low])
+        return spread
+
+    def follow(self, values: Floats, bounds: Box) -> Floats:
+        """The mean value of each tier, sorted inside its group and kept apart, so that tiers strictly fall."""
+        low, high = bounds
+        mean = np.bincount(self.tier, values[self.agents]) / np.bincount(self.tier)
+        falling = mean[np.lexsort((-mean, self.group))]
+        apart = _APART * (high - low)
+        # A step down by twice the box between groups lets one running minimum serve all of them.
+        shift = apart * self.place - 2 * (high - low) * self.group
+        falling = np.minimum.accumulate(falling + shift) - shift
+        kept: Floats = np.maximum(falling, low + apart * (self.size - 1 - self.place))
+        return kept
+
+    def put(self, ratings: Floats, value: Floats) -> Floats:
+        """Ratings with each tier's value; agents in no tier keep theirs."""
+        new = ratings.copy()
+        new[self.agents] = value[self.tier]
+        return new
+
+
+def polished(
+    loss: Loss,
+    pairs: Pairs,
+    end: Descent,
+    stage: Stage,
+    bounds: Box,
+    steps: int,
+    tol: float,
+    watch: Watch | None,
+) -> Descent:
+    """Improve the order of descended ratings and make the ratings follow it."""
+    tiers = best_tiers(pairs, end.ratings, _EQUAL * (bounds[1] - bounds[0]))
+    if not len(tiers.agents):
+        return Descent(end.ratings, end.steps, 0.0, True, end.errors)
+    even = tiers.put(end.ratings, tiers.spread(bounds))
+    final = descend(loss, even, [stage], bounds=bounds, steps=max(steps - end.steps, 1), tol=tol, watch=watch)
+    ratings = tiers.put(final.ratings, tiers.follow(final.ratings, bounds))
+    return Descent(ratings, end.steps + final.steps, final.error, final.converged, end.errors + final.errors)
+
+
+def best_tiers(pairs: Pairs, ratings: Floats, equal: float) -> Tiers:
+    """The order of these ratings after best insertion; agents that no margin speaks about are left out.
+
+    Neighbours stay tied when their ratings were equal and no margin between them says who is better.
+    """
+    rows, decided = pairs.by_agent, pairs.margin != 0
+    left, right = pairs.left[decided], pairs.right[decided]
+    # Equal up to rounding must not mean ordered by rounding: the larger total margin goes first, then the first named.
+    order = np.lexsort((-rows.sums(rows.margin), -np.round(ratings / equal)))
+    insertion.improve_order(rows.row, rows.column, rows.margin, order, len(order) + 100)
+    component = graph.connected(left, right, pairs.n_agents)
+    spoken = np.zeros(pairs.n_agents, dtype=bool)
+    spoken[left] = spoken[right] = True
+    order = order[spoken[order]]
+    order = order[np.argsort(component[order], kind="stable")]
+    place = np.full(pairs.n_agents, -2)
+    place[order] = np.arange(len(order))
+    # A tier starts where the group changes, the ratings differ, or a margin decides between neighbours.
+    starts = np.ones(len(order), dtype=bool)
+    starts[1:] = (np.diff(component[order]) != 0) | (np.abs(np.diff(ratings[order])) > equal)
+    a, b = place[left], place[right]
+    starts[np.maximum(a, b)[np.abs(a - b) == 1]] = True
+    return _number(order, np.cumsum(starts) - 1, component[order[starts]])
+
+
+def _number(order: Ints, tier: Ints, component: Ints) -> Tiers:
+    """Number the groups and the tiers in them."""
+    _, first, group, size = np.unique(component, return_index=True, return_inverse=True, return_counts=True)
+    return Tiers(order, tier, group, np.arange(len(component)) - first[group], size[group])

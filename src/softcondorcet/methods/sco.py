@@ -1,0 +1,194 @@
+"""Soft Condorcet Optimization with the sigmoid loss (Lanctot et al., AAMAS 2025, section 3).
+
+Ratings r minimise a smooth count of the comparisons that the order of r contradicts: over all votes and all pairs
+a above b in a vote,
+
+    sum sigma((r_b - r_a) / temperature),    r in the box `bounds`,
+
+the paper's eq. (5). Its limit for temperature -> 0 is the discrete loss, the sum of Kendall-tau distances. Over all
+votes only margins matter, so descent runs on pairs: one pass costs O(distinct pairs), however many votes there are.
+
+When it misleads: inside the box the loss is flat where ratings are many temperatures apart, so *distances* between
+ratings say little; read the order. On sparse data (few votes per agent) the sharp loss overfits: set a `prior`, or a
+`sharpness` below 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from softcondorcet.arrays import Floats
+from softcondorcet.errors import check
+from softcondorcet.kernels import votes
+from softcondorcet.methods.descent import Loss, PairwiseLoss, Stage, Watch, descend
+from softcondorcet.methods.footrule import FootruleLoss
+from softcondorcet.methods.outcome import Data, rated
+from softcondorcet.methods.polish import polished
+from softcondorcet.methods.sgd import Run, as_votes, check_sgd, run_steps, starting_point
+from softcondorcet.pairs import as_pairs
+from softcondorcet.profile import Profile
+from softcondorcet.ratings import Ratings
+
+Box = tuple[float, float]
+
+# The walk starts at an eighth of the box: from there on, a higher start only adds steps (benchmarks/walk.py).
+_WIDE, _WALK = 8, 100
+
+
+def sco(
+    data: Data,
+    *,
+    loss: Literal["kendall", "footrule"] = "kendall",
+    solver: Literal["descent", "sgd"] = "descent",
+    temperature: float | Literal["auto"] = "auto",
+    sharpness: float = 1.0,
+    prior: float = 0.0,
+    ties: Literal["half", "attract"] = "half",
+    bounds: Box = (0.0, 100.0),
+    polish: bool = True,
+    steps: int | None = None,
+    tol: float = 1e-3,
+    lr: float = 0.01,
+    batch: int | Literal["all"] = 32,
+    schedule: str = "constant",
+    noise: float = 0.0,
+    start: Ratings | None = None,
+    seed: int = 0,
+    watch: Watch | None = None,
+    every: int = 0,
+) -> Ratings:
+    """Soft Condorcet ratings: the order that contradicts the votes least, a Condorcet winner on top.
+
+    Parameters
+    ----------
+    data: a Profile, or Pairs (enough for ``solver="descent"`` with the Kendall loss).
+    loss: "kendall", the paper's sigmoid loss, or "footrule", a soft Spearman footrule (needs votes).
+    solver: "descent" walks the temperature down over full gradients, then improves the order by best insertion;
+        deterministic. "sgd" is the paper's Algorithm 1.
+    temperature: of the logistic function, in rating units. "auto" is 1 in the default box with "sgd"; with "descent"
+        it also falls with the number of agents, so that neighbours stay apart.
+    sharpness: q of the loss family (1 - p^q) / q: 1 is the sigmoid loss, towards 0 it becomes Bradley-Terry.
+    prior: precision of a Gaussian prior around the middle of the box, on ratings / temperature.
+    ties: a tie in a vote is "half" a win for each (a constant for the sigmoid loss), or it may "attract": cost nothing
+        for equal ratings and half a mistake for ratings far apart.
+    bounds: the box; the paper's is (0, 100).
+    polish: improve the final order on the discrete loss and make the ratings follow it. Applies to the plain sigmoid
+        loss only (sharpness 1, no prior, ties "half"), and gives the Condorcet guarantee.
+    steps, tol: most steps to take (1,000 for descent, 10,000 for sgd), and the step, in temperatures, at which descent
+        has converged.
+    lr, batch, schedule, noise: of "sgd": rate, votes per step ("all" is plain gradient descent), rate schedule
+        (constant, sqrt, inverse, linear, cosine), standard deviation of normal noise on the start.
+    start: ratings to start from, by name; agents it lacks start at the middle.
+    seed: of the sampling; the same seed gives the same bits.
+    watch, every: called as ``watch(step, steps, ratings)`` after each step of descent, and every `every` steps of sgd.
+
+    >>> p = Profile.from_rankings([["A", "B", "C"], ["C", "A", "B"]], weights=[2, 3])
+    >>> board = sco(p)
+    >>> board.order, board["C"]
+    (['C', 'A', 'B'], 100.0)
+    """
+    low, high = bounds
+    check(np.isfinite(low) and np.isfinite(high) and low < high, "bounds", "two numbers, low < high", bounds)
+    check(loss in ("kendall", "footrule"), "loss", "'kendall' or 'footrule'", loss)
+    check(solver in ("descent", "sgd"), "solver", "'descent' or 'sgd'", solver)
+    check(temperature == "auto" or temperature > 0, "temperature", "a positive number or 'auto'", temperature)
+    check(0 <= sharpness <= 1, "sharpness", "a number from 0 to 1", sharpness)
+    check(prior >= 0, "prior", "a number that is not negative", prior)
+    check(ties in ("half", "attract"), "ties", "'half' or 'attract'", ties)
+    check(tol > 0, "tol", "a positive number", tol)
+    check(noise >= 0, "noise", "a number that is not negative", noise)
+    steps = (1_000 if solver == "descent" else 10_000) if steps is None else steps
+    check_sgd(steps, lr, batch, schedule)
+    sharp = sharpness == 1.0 and prior == 0.0 and ties == "half"
+    check(sharp or loss == "kendall", "loss", "'kendall' with a sharpness, a prior or attracting ties", loss)
+    plain = sharp and loss == "kendall"
+    check(plain or solver == "descent", "solver", "'descent' for anything but the plain sigmoid loss", solver)
+    heat = _auto_temperature(len(data.agents), high - low, solver) if temperature == "auto" else float(temperature)
+    options: dict[str, Any] = {
+        "loss": loss,
+        "solver": solver,
+        "temperature": heat,
+        "sharpness": sharpness,
+        "prior": prior,
+        "ties": ties,
+        "bounds": [low, high],
+        "steps": steps,
+    }
+    first = starting_point(data.agents, bounds, start, noise, np.random.default_rng([seed, 1]))
+    target = Stage(sharpness, heat)
+
+    if solver == "sgd":
+        profile = as_votes(data)
+        run = (
+            _full_steps(profile, target, bounds)
+            if batch == "all"
+            else _sampled_steps(profile, target, bounds, batch, seed)
+        )
+        run_steps(run, first, steps=steps, lr=lr, schedule=schedule, watch=watch, every=every)
+        options |= {"lr": lr, "batch": batch, "schedule": schedule, "noise": noise}
+        value = PairwiseLoss(profile.pairs(), bounds).value(first, target)
+        return rated(data, first, "sco", options, steps=steps, loss=value, seed=seed)
+
+    options |= {"polish": polish and plain, "tol": tol}
+    smooth: Loss = (
+        PairwiseLoss(as_pairs(data), bounds, prior=prior, prior_temperature=heat, attract=ties == "attract")
+        if loss == "kendall"
+        else FootruleLoss(as_votes(data))
+    )
+    walk = [target] if start is not None else _walk(target, high - low)
+    if plain and polish:
+        near = descend(smooth, first, walk, bounds=bounds, steps=min(len(walk), steps), tol=tol, watch=watch)
+        end = polished(smooth, as_pairs(data), near, target, bounds, steps, tol, watch)
+    else:
+        end = descend(smooth, first, walk, bounds=bounds, steps=steps, tol=tol, watch=watch)
+    return rated(
+        data,
+        end.ratings,
+        "sco",
+        options,
+        converged=end.converged,
+        error=end.error,
+        steps=end.steps,
+        loss=smooth.value(end.ratings, target),
+        seed=seed,
+        errors=np.array(end.errors),
+    )
+
+
+def _auto_temperature(m: int, width: float, solver: str) -> float:
+    """The paper's 1 in a box of 100; descent lowers it so that m agents stay about four temperatures apart.
+
+    Not below 1/640 of the box: the kernel without exponentials per pair ends there, and the polish does the rest.
+    """
+    return width / 100 if solver == "sgd" else width / float(np.clip(4 * m, 100, 640))
+
+
+def _walk(target: Stage, width: float) -> list[Stage]:
+    """From easy to sharp. The sigmoid loss is walked down in temperature: from the middle of the box, at a high
+
+    temperature, it pulls just as the convex end does. Below sharpness 1 the sharpness rises from that end.
+    """
+    heat = target.temperature
+    if target.sharpness == 1.0:
+        return [Stage(1.0, float(t)) for t in np.geomspace(max(width / _WIDE, heat), heat, _WALK)]
+    return [Stage(float(q), heat) for q in np.linspace(0.0, target.sharpness, _WALK)] if target.sharpness else [target]
+
+
+def _sampled_steps(profile: Profile, stage: Stage, bounds: Box, batch: int, seed: int) -> Run:
+    """Algorithm 1: each step samples votes."""
+    plan = votes.plan_sigmoid(profile.start, profile.agent, profile.tier, profile.weight, profile.n_agents, batch)
+    state = votes.seed_state(np.random.default_rng([seed, 0]))
+    return lambda ratings, rates: votes.run_sigmoid(plan, ratings, rates, stage.temperature, *bounds, state)
+
+
+def _full_steps(profile: Profile, stage: Stage, bounds: Box) -> Run:
+    """Algorithm 1 with all votes in each step: plain gradient descent on the mean loss of a vote."""
+    loss, total = PairwiseLoss(profile.pairs(), bounds), float(profile.weight.sum())
+
+    def run(ratings: Floats, rates: Floats) -> None:
+        for rate in rates:
+            ratings[:] = np.clip(ratings - rate / total * loss.gradient(ratings, stage), *bounds)
+
+    return run

@@ -1,0 +1,169 @@
+"""Pairs: what the votes say about each two agents, counted once.
+
+Each unordered pair seen together is kept once, with wins, losses and ties of the first against the second; never more,
+however many votes there are. Methods work on this, so their cost grows with distinct pairs, not with votes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from softcondorcet import threads
+from softcondorcet.arrays import Floats, Ints
+from softcondorcet.errors import DataError
+from softcondorcet.kernels import counting
+
+if TYPE_CHECKING:
+    from softcondorcet.profile import Profile
+
+Counted = tuple[Ints, Ints, Floats]
+
+# Below this many raw pairs a second thread costs more than it saves (about 2 ms of work).
+_WORTH_A_THREAD = 500_000
+# A matrix of 512 x 512 stays in cache; from about 1,000 agents on, rows are faster even for complete votes.
+_DENSE = 512
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Distinct pairs ``left[k] < right[k]``, sorted, with weighted counts seen from ``left``."""
+
+    agents: tuple[str, ...]
+    left: Ints
+    right: Ints
+    wins: Floats
+    losses: Floats
+    ties: Floats
+
+    def __post_init__(self) -> None:
+        for name in ("left", "right", "wins", "losses", "ties"):
+            getattr(self, name).setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __repr__(self) -> str:
+        return f"Pairs({self.n_agents} agents, {len(self)} pairs, {self.total:g} comparisons)"
+
+    @property
+    def n_agents(self) -> int:
+        return len(self.agents)
+
+    @cached_property
+    def margin(self) -> Floats:
+        """Wins minus losses of ``left`` over ``right``."""
+        return self.wins - self.losses
+
+    @cached_property
+    def total(self) -> float:
+        """All comparisons counted."""
+        return float(self.wins.sum() + self.losses.sum() + self.ties.sum())
+
+    @cached_property
+    def by_agent(self) -> ByAgent:
+        """Each pair twice, once in the row of either agent: what the gradient and the local search walk over."""
+        row, column, margin = counting.spread_to_both(self.left, self.right, self.margin, -self.margin, self.n_agents)
+        return ByAgent(self, row, column, margin)
+
+    def dense(self) -> tuple[Floats, Floats]:
+        """Matrices for small m: ``wins[a, b]``, how often a was above b, and ``ties[a, b]``."""
+        m = self.n_agents
+        wins, ties = np.zeros((m, m)), np.zeros((m, m))
+        wins[self.left, self.right], wins[self.right, self.left] = self.wins, self.losses
+        ties[self.left, self.right] = ties[self.right, self.left] = self.ties
+        return wins, ties
+
+    def discrete_loss(self, ratings: Floats) -> float:
+        """Sum of Kendall-tau distances of all votes to the order of these ratings; see ``metrics`` for ties."""
+        lead = np.sign(ratings[self.left] - ratings[self.right])
+        strict = np.where(lead > 0, self.losses, np.where(lead < 0, self.wins, (self.wins + self.losses) / 2))
+        return float(strict.sum() + (self.ties * (lead != 0)).sum() / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class ByAgent:
+    """Row a, ``row[a]:row[a + 1]``, holds its partners in `column`, sorted, and its `margin` over each."""
+
+    pairs: Pairs
+    row: Ints
+    column: Ints
+    margin: Floats
+
+    @cached_property
+    def played(self) -> Floats:
+        """Comparisons of each pair in the same rows; the sigmoid loss needs only margins, so this is made on demand."""
+        return self._spread(self.pairs.wins + self.pairs.losses + self.pairs.ties)
+
+    @cached_property
+    def tied(self) -> Floats:
+        """Ties of each pair in the same rows."""
+        return self._spread(self.pairs.ties)
+
+    def _spread(self, counts: Floats) -> Floats:
+        p = self.pairs
+        rows: Floats = counting.spread_to_both(p.left, p.right, counts, counts, p.n_agents)[2]
+        return rows
+
+    def sums(self, values: Floats) -> Floats:
+        """Sum of `values` over each agent's row."""
+        total = np.concatenate([[0.0], np.cumsum(values)])
+        return np.diff(total[self.row])
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """Rows cut into one range per core, where the rows are worth it."""
+        return threads.cut(self.row, _WORTH_A_THREAD)
+
+
+def count_pairs(profile: Profile) -> Pairs:
+    """Aggregate the votes of a profile. Checks that no comparison was lost or made up."""
+    counted = profile if (profile.weight > 0).all() else profile.take(profile.weight > 0)
+    left, right, counts = (_count_dense if profile.n_agents <= _DENSE else _count_by_rows)(counted)
+    pairs = Pairs(profile.agents, left, right, counts[0], counts[1], counts[2])
+    check_total(pairs, profile.n_pairs_compared)
+    return pairs
+
+
+def _count_dense(profile: Profile) -> Counted:
+    m = profile.n_agents
+    above = np.zeros((m, m))
+    level = np.zeros((m, m) if profile.has_ties else (0, 0))
+    counting.count_dense(profile.start, profile.agent, profile.tier, profile.weight, above, level)
+    counted: Counted = counting.collect_dense(above, level)
+    return counted
+
+
+def _count_by_rows(profile: Profile) -> Counted:
+    m = profile.n_agents
+    agent, tier, begin, entry, vote = counting.sort_entries(profile.start, profile.agent, profile.tier, m)
+    raw = np.concatenate([[0], np.cumsum(profile.start[1:][vote] - entry)])[begin]
+    ranges = threads.cut(raw, _WORTH_A_THREAD)
+
+    def partners(first: int, last: int) -> Ints:
+        counted: Ints = counting.count_partners(profile.start, agent, begin, entry, vote, first, last)
+        return counted
+
+    row = np.zeros(m + 1, dtype=np.int64)
+    np.cumsum(np.concatenate(threads.run(partners, ranges)), out=row[1:])
+    right, counts = np.empty(row[-1], dtype=np.int32), np.empty((3, row[-1]))
+
+    def fill(first: int, last: int) -> None:
+        places = (begin, entry, vote, row, right, counts, first, last)
+        counting.fill_rows(profile.start, agent, tier, profile.weight, *places)
+
+    threads.run(fill, ranges)
+    return np.repeat(np.arange(m, dtype=np.int32), np.diff(row)), right, counts
+
+
+def check_total(pairs: Pairs, expected: float) -> None:
+    """The invariant of every aggregation, whoever did it: the counts add up to the pairs the votes compare."""
+    if abs(pairs.total - expected) > 1e-9 * max(expected, 1.0):  # rounding of float sums, weights need not be integers
+        raise DataError(f"pair counts add up to {pairs.total}; expected {expected} from the votes")
+
+
+def as_pairs(data: Profile | Pairs) -> Pairs:
+    """The pairs of a profile, or pairs as they are: the only conversion a method on pairs makes."""
+    return data if isinstance(data, Pairs) else data.pairs()

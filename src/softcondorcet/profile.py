@@ -1,0 +1,265 @@
+"""Profile: the agents and the votes over them, in order of arrival.
+
+A vote ranks some of the agents into tiers, best first; agents of one tier are tied. Strict, tied, partial, complete,
+pairwise and weighted votes are all the same thing here, stored row by row in flat arrays (CSR). Names become integers
+when a profile is made and come back only in ``Ratings``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softcondorcet.arrays import Flags, Floats, Ints
+from softcondorcet.errors import DataError
+
+if TYPE_CHECKING:
+    from softcondorcet.pairs import Pairs
+
+Ranking = Sequence[str | Sequence[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Agents and votes. Make one with ``read``, ``from_rankings``, ``from_matches`` or ``from_scores``.
+
+    Vote ``v`` ranks ``agent[start[v]:start[v + 1]]``, sorted best first, into ``tier`` 0, 1, 2, ... with weight
+    ``weight[v]``. ``group`` holds one code into ``groups`` per vote (a judge, a task, a prompt), ``when`` its time in
+    seconds since 1970 (UTC); both are optional. All arrays are read-only.
+    """
+
+    agents: tuple[str, ...]
+    start: Ints
+    agent: Ints
+    tier: Ints
+    weight: Floats
+    group: Ints | None = None
+    groups: tuple[str, ...] = ()
+    when: Floats | None = None
+
+    def __post_init__(self) -> None:
+        for name, dtype in _DTYPES.items():
+            value = getattr(self, name)
+            if value is not None:
+                array = np.array(value, dtype=dtype)
+                array.setflags(write=False)
+                object.__setattr__(self, name, array)
+        object.__setattr__(self, "agents", tuple(self.agents))
+        object.__setattr__(self, "groups", tuple(self.groups))
+        self._check()
+
+    @property
+    def n_agents(self) -> int:
+        return len(self.agents)
+
+    @property
+    def n_votes(self) -> int:
+        return len(self.weight)
+
+    @cached_property
+    def length(self) -> Ints:
+        """Number of agents in each vote."""
+        return np.diff(self.start)
+
+    @cached_property
+    def n_pairs_compared(self) -> float:
+        """Weighted number of pairs that the votes compare: what the counts of ``pairs()`` must add up to."""
+        return float(self.weight @ (self.length * (self.length - 1) / 2))
+
+    @cached_property
+    def has_ties(self) -> bool:
+        """Whether any vote puts two agents into one tier."""
+        inside = np.ones(len(self.tier), dtype=bool)
+        inside[self.start[:-1][self.length > 0]] = False
+        return bool((inside[1:] & (np.diff(self.tier) == 0)).any())
+
+    def __repr__(self) -> str:
+        return f"Profile({self.n_agents} agents, {self.n_votes} votes)"
+
+    def pairs(self) -> Pairs:
+        """Each unordered pair of agents seen together, counted once. Computed on first use and kept."""
+        return self._pairs
+
+    @cached_property
+    def _pairs(self) -> Pairs:
+        from softcondorcet.pairs import count_pairs
+
+        return count_pairs(self)
+
+    def rankings(self) -> Iterator[list[list[str]]]:
+        """Each vote as a list of tiers, best first, each tier a list of names."""
+        names = self.agents
+        for v in range(self.n_votes):
+            vote: list[list[str]] = []
+            for e in range(self.start[v], self.start[v + 1]):
+                if self.tier[e] == len(vote):
+                    vote.append([])
+                vote[-1].append(names[self.agent[e]])
+            yield vote
+
+    def take(self, votes: NDArray[Any]) -> Profile:
+        """The profile of the votes chosen by an index or boolean array, in that order; all agents stay."""
+        chosen = np.arange(self.n_votes)[votes]
+        length = self.length[chosen]
+        start = np.concatenate([[0], np.cumsum(length)])
+        entry = np.arange(start[-1]) + np.repeat(self.start[chosen] - start[:-1], length)
+        return replace(
+            self,
+            start=start,
+            agent=self.agent[entry],
+            tier=self.tier[entry],
+            weight=self.weight[chosen],
+            group=None if self.group is None else self.group[chosen],
+            when=None if self.when is None else self.when[chosen],
+        )
+
+    @classmethod
+    def from_rankings(
+        cls,
+        rankings: Iterable[Ranking],
+        *,
+        weights: Sequence[float] | None = None,
+        agents: Sequence[str] | None = None,
+    ) -> Profile:
+        """Votes as lists of names, best first; a nested list is a tie.
+
+        >>> Profile.from_rankings([["a", "b", "c"], ["b", ["a", "c"]]], weights=[3, 1]).n_votes
+        2
+        """
+        code: dict[str, int] = {name: k for k, name in enumerate(agents or ())}
+        start, agent, tier = [0], [], []
+        for v, ranking in enumerate(rankings, 1):
+            for name, place in entries(ranking, f"vote {v}"):
+                if agents is not None and name not in code:
+                    raise DataError(f"vote {v}: agent {name!r} is not among the given agents")
+                agent.append(code.setdefault(name, len(code)))
+                tier.append(place)
+            start.append(len(agent))
+        n = len(start) - 1
+        if weights is not None and len(weights) != n:
+            raise DataError(f"weights: expected one for each of {n} votes, got {len(weights)}")
+        weight = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
+        if agents is not None and len(code) != len(agents):
+            raise DataError("agents: a name stands twice")
+        return cls(tuple(code), np.array(start), np.array(agent), np.array(tier), weight)
+
+    @classmethod
+    def from_matches(
+        cls,
+        frame: Any,
+        *,
+        a: str | None = None,
+        b: str | None = None,
+        winner: str | None = None,
+        weight: str | None = None,
+        group: str | None = None,
+        when: str | None = None,
+    ) -> Profile:
+        """Battles, one row each: two agents and who won. Columns not named are found by their usual names.
+
+        ``winner`` holds ``model_a`` or ``model_b`` (or the agent's name), ``tie`` or ``both_bad``; see the page on formats.
+        """
+        from softcondorcet.columns import as_table, battles
+
+        return cls(**battles(as_table(frame), a=a, b=b, winner=winner, weight=weight, group=group, when=when))
+
+    @classmethod
+    def from_scores(
+        cls,
+        frame: Any,
+        *,
+        agent: str | None = None,
+        task: str | None = None,
+        score: str | None = None,
+        higher_is_better: str | bool | None = None,
+    ) -> Profile:
+        """A score table, one row per agent and task; each task becomes one vote, equal scores tie, missing = absent.
+
+        ``higher_is_better`` is the name of a column, or True or False for all tasks; by default the column of that
+        name where there is one, else True.
+        """
+        from softcondorcet.columns import as_table, scores
+
+        return cls(**scores(as_table(frame), agent=agent, task=task, score=score, higher_is_better=higher_is_better))
+
+    def _check(self) -> None:
+        """Everything the kernels take for granted, with the vote named where it fails."""
+        m, n = self.n_agents, self.n_votes
+        _unique_names(self.agents)
+        if len(self.start) != n + 1 or self.start[0] != 0 or self.start[-1] != len(self.agent):
+            raise DataError(f"start: expected {n + 1} offsets from 0 to {len(self.agent)}")
+        if len(self.tier) != len(self.agent):
+            raise DataError(f"tier: expected {len(self.agent)} entries, got {len(self.tier)}")
+        for name in ("group", "when"):
+            column = getattr(self, name)
+            if column is not None and len(column) != n:
+                raise DataError(f"{name}: expected one entry for each of {n} votes, got {len(column)}")
+        if n == 0:
+            return
+        _first(self.length < 1, lambda v: f"vote {v + 1}: expected at least one agent, got none")
+        _first(
+            ~(np.isfinite(self.weight) & (self.weight >= 0)),
+            lambda v: f"vote {v + 1}: weight is {self.weight[v]}; expected a number that is not negative",
+        )
+        vote = np.repeat(np.arange(n), self.length)
+        _first(
+            (self.agent < 0) | (self.agent >= m), lambda e: f"vote {vote[e] + 1}: no agent has number {self.agent[e]}"
+        )
+        seen = np.sort(vote * m + self.agent)
+        _first(
+            seen[1:] == seen[:-1],
+            lambda e: f"vote {seen[e] // m + 1}: agent {self.agents[seen[e] % m]!r} stands twice in it",
+        )
+        tier = _dense_tiers(self.start, self.tier, vote)
+        tier.setflags(write=False)
+        object.__setattr__(self, "tier", tier)
+
+
+def entries(ranking: Ranking, where: str) -> Iterator[tuple[str, int]]:
+    """Each agent of a list of names, best first, with its tier; a nested list is a tie. `where` is for errors."""
+    if isinstance(ranking, str) or not isinstance(ranking, Sequence):
+        raise DataError(f"{where}: expected a list of agents, got {ranking!r}")
+    for tier, entry in enumerate(ranking):
+        for name in entry if isinstance(entry, list | tuple | set | frozenset) else [entry]:
+            if not isinstance(name, str):
+                raise DataError(f"{where}: expected agent names (strings), got {name!r}")
+            yield name, tier
+
+
+_DTYPES = {
+    "start": np.int64,
+    "agent": np.int32,
+    "tier": np.int32,
+    "weight": np.float64,
+    "group": np.int32,
+    "when": np.float64,
+}
+
+
+def _unique_names(agents: tuple[str, ...]) -> None:
+    if len(set(agents)) != len(agents):
+        seen: set[str] = set()
+        twice = next(name for name in agents if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise DataError(f"agents: {twice!r} stands twice")
+
+
+def _first(wrong: Flags, message: Any) -> None:
+    """Raise a ``DataError`` about the first entry that is wrong, if one is."""
+    if wrong.any():
+        raise DataError(message(int(np.argmax(wrong))))
+
+
+def _dense_tiers(start: Ints, tier: Ints, vote: Ints) -> Ints:
+    """Tiers renumbered 0, 1, 2, ... inside each vote; the entries must already stand best first."""
+    first = np.zeros(len(tier), dtype=bool)
+    first[start[:-1]] = True
+    rise = np.diff(tier, prepend=tier[:1]).astype(np.int64)
+    _first(~first & (rise < 0), lambda e: f"vote {vote[e] + 1}: tiers must not fall, entries stand best first")
+    step = (rise > 0) & ~first
+    dense = np.cumsum(step)
+    return (dense - dense[start[:-1]][vote]).astype(np.int32)

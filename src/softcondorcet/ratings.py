@@ -1,0 +1,202 @@
+"""Ratings: what a method found, by name, with everything needed to trust it or not.
+
+A result is never a bare array. It says which method and options made it, whether it converged, how many comparisons of
+the votes its order contradicts, and, in words, what limits it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from softcondorcet.arrays import Floats, Ints
+from softcondorcet.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Ratings of agents, higher is better. Index by name: ``board["a"]``; ``board.order`` is the answer.
+
+    ``loss`` is the smooth loss that was minimised (None for methods without one), ``discrete_loss`` the sum of
+    Kendall-tau distances of all votes to ``order``, ``error`` what the solver had left to do when it stopped.
+    ``condorcet_winner`` and ``smith_set`` are those of the largest group of agents linked by comparisons.
+    """
+
+    agents: tuple[str, ...]
+    values: Floats
+    method: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    converged: bool = True
+    steps: int = 0
+    error: float = 0.0
+    loss: float | None = None
+    discrete_loss: float | None = None
+    lower_bound: float | None = None
+    condorcet_winner: str | None = None
+    smith_set: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    votes: Floats | None = None
+    errors: Floats | None = None
+
+    def __post_init__(self) -> None:
+        values = np.array(self.values, dtype=float)
+        if len(values) != len(self.agents):
+            raise DataError(f"expected {len(self.agents)} ratings, got {len(values)}")
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
+
+    @cached_property
+    def index(self) -> Ints:
+        """Numbers of the agents, best first; equal ratings in the order of the profile."""
+        return np.argsort(-self.values, kind="stable")
+
+    @cached_property
+    def order(self) -> list[str]:
+        """Names, best first."""
+        return [self.agents[k] for k in self.index]
+
+    @cached_property
+    def ranks(self) -> Ints:
+        """Rank of each agent of ``agents``: 1 + the number of agents with a higher rating, so equal ratings share."""
+        ascending = np.sort(self.values)
+        return len(self.values) - np.searchsorted(ascending, self.values, side="right") + 1
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.agents)}
+
+    def _find(self, agent: str) -> int:
+        try:
+            return self._number[agent]
+        except KeyError:
+            raise KeyError(f"no agent {agent!r} among {len(self.agents)} rated agents") from None
+
+    def __getitem__(self, agent: str) -> float:
+        return float(self.values[self._find(agent)])
+
+    def rank_of(self, agent: str) -> int:
+        return int(self.ranks[self._find(agent)])
+
+    def __len__(self) -> int:
+        return len(self.agents)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.order)
+
+    def __contains__(self, agent: object) -> bool:
+        return agent in self._number
+
+    @property
+    def gap(self) -> float | None:
+        """How far the discrete loss can be from the smallest possible one, as a share of it, when a bound is known."""
+        if self.lower_bound is None or self.discrete_loss is None:
+            return None
+        return (self.discrete_loss - self.lower_bound) / max(self.discrete_loss, np.finfo(float).tiny)
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """One dict per agent, best first: rank, agent, rating and, where known, votes."""
+        rows = []
+        for k in self.index[:top]:
+            row: dict[str, Any] = {"rank": int(self.ranks[k]), "agent": self.agents[k], "rating": float(self.values[k])}
+            if self.votes is not None:
+                row["votes"] = float(self.votes[k])
+            rows.append(row)
+        return rows
+
+    def summary(self) -> list[str]:
+        """What the order rests on, in a few lines for people."""
+        lines = [f"{self.method}, {'converged' if self.converged else 'not converged'} after {self.steps:,} steps"]
+        if self.discrete_loss is not None:
+            lines.append(f"the order contradicts {self.discrete_loss:,g} comparisons of the votes")
+        if self.condorcet_winner is not None:
+            lines.append(f"Condorcet winner: {self.condorcet_winner} beats every other agent")
+        elif 1 < len(self.smith_set) <= 10:
+            lines.append(f"no Condorcet winner; the smallest group that beats all others: {', '.join(self.smith_set)}")
+        elif self.smith_set:
+            lines.append(f"no Condorcet winner; no group of fewer than {len(self.smith_set):,} agents beats all others")
+        return [*lines, *(f"warning: {note}" for note in self.warnings)]
+
+    def to_dict(self, top: int | None = None) -> dict[str, Any]:
+        """Plain data, as ``to_json`` writes it. The keys are stable: see the page on JSON output."""
+        return {
+            "method": self.method,
+            "options": dict(self.options),
+            "seed": self.seed,
+            "n_agents": len(self),
+            "converged": self.converged,
+            "steps": self.steps,
+            "error": self.error,
+            "loss": self.loss,
+            "discrete_loss": self.discrete_loss,
+            "lower_bound": self.lower_bound,
+            "gap": self.gap,
+            "condorcet_winner": self.condorcet_winner,
+            "smith_set": list(self.smith_set),
+            "warnings": list(self.warnings),
+            "agents": self.rows(top),
+        }
+
+    def to_json(self, top: int | None = None) -> str:
+        return json.dumps(self.to_dict(top), indent=2, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Ratings:
+        """The inverse of ``to_json``: for warm starts and comparisons. Agents come in order of rating."""
+        try:
+            data = json.loads(text)
+            rows = data["agents"]
+            votes = np.array([float(r["votes"]) for r in rows]) if rows and "votes" in rows[0] else None
+            return cls(
+                agents=tuple(str(r["agent"]) for r in rows),
+                values=np.array([float(r["rating"]) for r in rows]),
+                smith_set=tuple(data["smith_set"]),
+                warnings=tuple(data["warnings"]),
+                votes=votes,
+                **{key: data[key] for key in _PLAIN},
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"ratings: expected the JSON of Ratings.to_json, got {_short(error)}") from None
+
+    def to_pandas(self) -> Any:
+        import pandas
+
+        return pandas.DataFrame(self.rows())
+
+    def to_polars(self) -> Any:
+        import polars
+
+        return polars.DataFrame(self.rows())
+
+    def to_arrow(self) -> Any:
+        import pyarrow
+
+        return pyarrow.Table.from_pylist(self.rows())
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{r['agent']} {r['rating']:.4g}" for r in self.rows(5))
+        more = ", ..." if len(self) > 5 else ""
+        return f"Ratings({self.method}: {shown}{more})"
+
+
+_PLAIN = (
+    "method",
+    "options",
+    "seed",
+    "converged",
+    "steps",
+    "error",
+    "loss",
+    "discrete_loss",
+    "lower_bound",
+    "condorcet_winner",
+)
+
+
+def _short(error: Exception) -> str:
+    return f"no key {error}" if isinstance(error, KeyError) else str(error)

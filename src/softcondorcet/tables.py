@@ -1,0 +1,78 @@
+"""Rows of a result as text: a table for people, Markdown, CSV, LaTeX. Names are hostile input in all of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Row = Mapping[str, Any]
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{c: "\\" + c for c in "&%$#_{}"},
+}
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~!])")
+
+
+def as_table(rows: Sequence[Row]) -> str:
+    """Columns lined up, numbers to the right."""
+    cells = _cells(rows, printable)
+    if not cells:
+        return ""
+    numeric = [not isinstance(value, str) for value in rows[0].values()] if rows else [False] * len(cells[0])
+    width = [max(len(line[c]) for line in cells) for c in range(len(cells[0]))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(w) if right else cell.ljust(w) for cell, w, right in zip(line, width, numeric, strict=True)
+        ).rstrip()
+        for line in cells
+    )
+
+
+def as_markdown(rows: Sequence[Row]) -> str:
+    cells = _cells(rows, lambda name: _MARKDOWN.sub(r"\\\1", printable(name)))
+    lines = ["| " + " | ".join(line) + " |" for line in cells]
+    return "\n".join([lines[0], "|" + "---|" * len(cells[0]), *lines[1:]])
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    """Full precision; names as they are, so that reading the file back gives the same names."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(rows[0] if rows else ["rank", "agent", "rating"])
+    writer.writerows(row.values() for row in rows)
+    return out.getvalue().rstrip("\n")
+
+
+def as_latex(rows: Sequence[Row]) -> str:
+    cells = _cells(rows, lambda name: "".join(_LATEX.get(c, c) for c in printable(name)))
+    columns = "".join("l" if isinstance(value, str) else "r" for value in rows[0].values()) if rows else "rlr"
+    head, *body = [" & ".join(line) + r" \\" for line in cells]
+    return "\n".join(
+        [rf"\begin{{tabular}}{{{columns}}}", r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}"]
+    )
+
+
+FORMATS = {"table": as_table, "md": as_markdown, "csv": as_csv, "latex": as_latex}
+
+
+def printable(name: str) -> str:
+    """A name that cannot move the cursor, ring the bell or break the line."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+def short(value: Any) -> str:
+    """A number as people read it: up to four digits after the point, none where there is nothing to say."""
+    if isinstance(value, float):
+        return f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) < 1e15 else f"{value:g}"
+    return str(value)
+
+
+def _cells(rows: Sequence[Row], escape: Any) -> list[list[str]]:
+    head = list(rows[0]) if rows else ["rank", "agent", "rating"]
+    return [head, *([escape(v) if isinstance(v, str) else short(v) for v in row.values()] for row in rows)]
