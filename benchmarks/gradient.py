@@ -8,15 +8,13 @@ runs with the range; tools alternate in one process. Exits with 1 if a target is
 
 from __future__ import annotations
 
-import argparse
-import csv
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 
 import numpy as np
+from rows import arguments, show
 
 from softcondorcet import synthetic, threads
 from softcondorcet.kernels import pairwise
@@ -24,6 +22,7 @@ from softcondorcet.methods.descent import PairwiseLoss, Stage
 from softcondorcet.pairs import Pairs
 
 REPEATS = 7
+STAGE = Stage(1.0, 1.0)
 TARGET_NS = 3.0  # at m = 1000, one thread
 TARGET_THREADS = 1.4  # two threads against one, on the largest shape; a noisy machine leaves some of the 2
 
@@ -48,9 +47,7 @@ def numpy_gradient(pairs: Pairs, ratings: np.ndarray) -> np.ndarray:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--csv", help="write the table here")
-    options = parser.parse_args()
+    options = arguments(__doc__).parse_args()
     shapes = {
         "m=100 complete": synthetic.mallows(50, agents=100),
         "m=1000 complete": synthetic.mallows(20, agents=1000, phi=0.99),
@@ -63,9 +60,9 @@ def main() -> int:
         loss = PairwiseLoss(pairs, (0.0, 100.0))
         by_agent, directed = loss.rows, 2 * len(pairs)
         ratings = np.random.default_rng(0).uniform(0, 100, pairs.n_agents)
-        e, gradient, stage = np.exp(ratings - 50), np.empty(pairs.n_agents), Stage(1.0, 1.0)
+        e, gradient = np.exp(ratings - 50), np.empty(pairs.n_agents)
         arrays = (by_agent.row, by_agent.column, by_agent.margin, e, gradient, 0, pairs.n_agents)
-        np.testing.assert_allclose(loss.gradient(ratings, stage), numpy_gradient(pairs, ratings), atol=1e-8)
+        np.testing.assert_allclose(loss.gradient(ratings, STAGE), numpy_gradient(pairs, ratings), atol=1e-8)
         ours, theirs, alone, shared = [], [], [], []
         halves = threads.cut(by_agent.row, 1, parts=2)
         both = PairwiseLoss(pairs, (0.0, 100.0), ranges=halves)
@@ -73,8 +70,8 @@ def main() -> int:
         for _ in range(REPEATS):
             ours.append(1e9 * timed(lambda a=arrays: pairwise.sigmoid_gradient(*a), time.process_time) / directed)
             theirs.append(1e9 * timed(lambda p=pairs, r=ratings: numpy_gradient(p, r), time.process_time) / directed)
-            alone.append(timed(lambda s=single, r=ratings: s.gradient(r, stage), time.perf_counter))
-            shared.append(timed(lambda b=both, r=ratings: b.gradient(r, stage), time.perf_counter))
+            alone.append(timed(lambda s=single, r=ratings: s.gradient(r, STAGE), time.perf_counter))
+            shared.append(timed(lambda b=both, r=ratings: b.gradient(r, STAGE), time.perf_counter))
         gain = median(a / s for a, s in zip(alone, shared, strict=True))
         rows.append({
             "shape": name, "directed_pairs": directed, "ns_per_pair": round(median(ours), 2),
@@ -84,13 +81,7 @@ def main() -> int:
         })  # fmt: skip
         failed |= name == "m=1000 complete" and median(ours) > TARGET_NS
         failed |= name == "m=4000 complete" and gain < TARGET_THREADS
-    for row in (rows[0].keys(), *(line.values() for line in rows)):
-        print(*(f"{cell!s:>20}" for cell in row))
-    if options.csv:
-        with Path(options.csv).open("w", newline="") as file:
-            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+    show(rows, options.csv)
     return int(failed)
 
 

@@ -2,22 +2,21 @@
 
     python benchmarks/preflib.py preflib-paper.zip [--sample N] [--csv benchmarks/results/preflib.csv]
 
-Reads every .soc and .soi member with at least two agents, fits ``sc.sco`` with its defaults, and compares with the strong
-Condorcet winner where there is one. Groups are those of the paper; its shares are for SGD on the sigmoid loss, mean of
-three seeds. Exits with 1 if a winner is not first.
+Reads every .soc and .soi member with at least two agents, fits ``sc.sco`` with its defaults, and compares with the
+strong Condorcet winner where there is one. Groups are those of the paper; its shares are for SGD on the sigmoid loss,
+mean of three seeds. Exits with 1 if a winner is not first.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 import random
 import sys
 import time
 import warnings
 import zipfile
 from multiprocessing import get_context
-from pathlib import Path
+
+from rows import arguments, show
 
 import softcondorcet as sc
 
@@ -59,10 +58,9 @@ def fit(member: str) -> tuple[int, int, bool, bool, float, float, bool, str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("archive")
     parser.add_argument("--sample", type=int, help="only this many instances, drawn with seed 0")
-    parser.add_argument("--csv", help="write the table here")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     with zipfile.ZipFile(options.archive) as archive:
@@ -89,14 +87,8 @@ def main() -> int:
             "converged": round(sum(row[6] for row in group) / len(group), 4) if group else "",
             "read_cpu_s": round(sum(row[4] for row in group), 1), "fit_cpu_s": round(sum(row[5] for row in group), 1),
         })  # fmt: skip
-    for row in (table[0].keys(), *(line.values() for line in table)):
-        print(*(f"{cell!s:>18}" for cell in row))
+    show(table, options.csv)
     print(f"{len(rows)} instances in {wall:.0f} s on {options.workers} processes; missed: {[row[7] for row in missed]}")
-    if options.csv:
-        with Path(options.csv).open("w", newline="") as file:
-            writer = csv.DictWriter(file, table[0].keys(), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(table)
     return 1 if missed else 0
 
 

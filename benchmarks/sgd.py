@@ -1,12 +1,10 @@
 """Stochastic gradient steps per CPU second: our kernels against OpenSpiel's C++ (`pyspiel.sco`), in turns.
 
-    python benchmarks/sgd.py [--json FILE]
+    python benchmarks/sgd.py [--csv FILE]
 
 Prints a row per shape, loss and batch size, and exits with 1 if the median ratio misses its target.
 """
 
-import argparse
-import json
 import os
 import platform
 import statistics
@@ -20,6 +18,7 @@ os.environ["NUMBA_CACHE_DIR"] = CACHE.name
 
 import numpy as np  # noqa: E402
 import pyspiel  # noqa: E402
+from rows import arguments, show  # noqa: E402
 
 from softcondorcet.kernels.perturbed import GUMBEL, plan_perturbed, run_perturbed  # noqa: E402
 from softcondorcet.kernels.votes import plan_sigmoid, run_sigmoid, seed_state  # noqa: E402
@@ -130,9 +129,7 @@ def measure(shape, loss, batch, target):
 
 def main():
     """Measure all rows, print, say whether the targets are met."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", metavar="FILE", help="write the rows to FILE")
-    options = parser.parse_args()
+    options = arguments(__doc__).parse_args()
     versions = {name: version(name) for name in ("open-spiel", "numba", "numpy")}
     versions["python"] = platform.python_version()
     print(", ".join(f"{name} {number}" for name, number in versions.items()))
@@ -150,9 +147,9 @@ def main():
             missed = "  MISSED" if row["ratio"] < target else ""
             print(f"{shape:24}{loss:15}{batch:5}{speeds}  {ratio:22}{target:5}{row['plan_ms']:9.2f}", end="")
             print(f"{row['first_call_s']:14.2f}{missed}", flush=True)
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({"versions": versions, "rows": rows}, file, indent=1)
+    rounded = [{k: round(v, 2) if isinstance(v, float) else v for k, v in row.items()} for row in rows]
+    print()
+    show([row | versions for row in rounded], options.csv)
     return int(any(row["ratio"] < row["target"] for row in rows))
 
 

@@ -11,9 +11,8 @@ from conftest import profiles
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softcondorcet import Profile
+from softcondorcet import Profile, synthetic
 from softcondorcet import pairs as pairs_module
-from softcondorcet import synthetic
 from softcondorcet.kernels import insertion, kendall, pairwise
 from softcondorcet.methods.descent import PairwiseLoss, Stage
 from softcondorcet.methods.footrule import FootruleLoss
@@ -127,12 +126,12 @@ def test_short_and_full_rows_give_the_same_insertion() -> None:
     """An agent with few partners among many is handled by sorting them, one with many by walking the order."""
     profile = synthetic.tournament(300, agents=200, size=3, seed=2)[0]
     rows, order = profile.pairs().by_agent, np.arange(200)
-    line = np.zeros(200)
+    line, room = np.zeros(200), np.empty(200, np.int64)
     place = np.argsort(order)
     for a in range(200):
         spots = place[rows.column[rows.row[a] : rows.row[a + 1]]]
         margin = rows.margin[rows.row[a] : rows.row[a + 1]]
-        gain, best = insertion.best_place(rows.row, rows.column, rows.margin, place, line, a, place[a])
+        gain, best = insertion.best_place(rows.row, rows.column, rows.margin, place, line, room, a, place[a])
         up = [margin[(spots >= k) & (spots < place[a])].sum() for k in range(place[a])]
         down = [-margin[(spots <= k) & (spots > place[a])].sum() for k in range(place[a] + 1, 200)]
         most = max([0.0, *up, *down])

@@ -59,9 +59,7 @@ def order(rate: Rate, profile: Profile) -> bool:
 
 def names(rate: Rate, profile: Profile) -> bool:
     """Listing the agents in another order does not change the result (or gives one that is just as good)."""
-    other = Profile.from_rankings(
-        profile.rankings(), weights=profile.weight.tolist(), agents=profile.agents[::-1]
-    )
+    other = Profile.from_rankings(profile.rankings(), weights=profile.weight.tolist(), agents=profile.agents[::-1])
     return as_good(rate(profile), rate(other))
 
 

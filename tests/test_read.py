@@ -63,14 +63,24 @@ def votes(profile: Profile) -> list:
 
 def same(x: Profile, y: Profile) -> bool:
     """Equal in every field."""
-    return x.agents == y.agents and x.groups == y.groups and all(
-        np.array_equal(getattr(x, name), getattr(y, name)) if getattr(x, name) is not None else getattr(y, name) is None
-        for name in ("start", "agent", "tier", "weight", "group", "when"))
+    return (
+        x.agents == y.agents
+        and x.groups == y.groups
+        and all(
+            np.array_equal(getattr(x, name), getattr(y, name))
+            if getattr(x, name) is not None
+            else getattr(y, name) is None
+            for name in ("start", "agent", "tier", "weight", "group", "when")
+        )
+    )
 
 
 # Names that every format can hold: no line breaks (PrefLib), no outer spaces.
-names = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1, max_size=8).map(
-    str.strip).filter(bool)
+names = (
+    st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1, max_size=8)
+    .map(str.strip)
+    .filter(bool)
+)
 
 
 @st.composite
@@ -96,8 +106,16 @@ def profiles(draw, *, whole: bool, listed: bool) -> Profile:
         return Profile.from_rankings(rankings, weights=weights, agents=agents)
     made = Profile.from_rankings(rankings, weights=weights)
     when = sorted(draw(st.lists(st.floats(-1e10, 1e10, allow_subnormal=False), min_size=n, max_size=n)))
-    return Profile(made.agents, made.start, made.agent, made.tier, made.weight,
-                   group=np.arange(n) % 2, groups=("g", "h, i"), when=np.array(when))
+    return Profile(
+        made.agents,
+        made.start,
+        made.agent,
+        made.tier,
+        made.weight,
+        group=np.arange(n) % 2,
+        groups=("g", "h, i"),
+        when=np.array(when),
+    )
 
 
 # Round trips
@@ -136,8 +154,10 @@ def test_file_round_trip(tmp_path, suffix):
     assert (path.read_bytes()[:2] == b"\x1f\x8b") == suffix.endswith("gz")
 
 
-@pytest.mark.parametrize(("rankings", "fits"), [
-    ([["a", "b"]], "soc"), ([["a", "b"], ["a"]], "soi"), ([[["a", "b"]]], "toc"), ([[["a", "b"]], ["b"]], "toi")])
+@pytest.mark.parametrize(
+    ("rankings", "fits"),
+    [([["a", "b"]], "soc"), ([["a", "b"], ["a"]], "soi"), ([[["a", "b"]]], "toc"), ([[["a", "b"]], ["b"]], "toi")],
+)
 def test_write_preflib_refuses_a_suffix_that_does_not_fit(tmp_path, rankings, fits):
     profile = Profile.from_rankings(rankings)
     for suffix in preflib.TYPES:
@@ -193,8 +213,13 @@ def test_bad_file(name):
 
 
 def test_what_is_not_a_file(tmp_path):
-    for source, words in [(tmp_path / "no.csv", "no such file"), (tmp_path, "is a directory"), ("\0", "null"),
-                          (tmp_path / "no.zip", "no such file"), (f"{tmp_path}/no.zip::x.soc", "no such file")]:
+    for source, words in [
+        (tmp_path / "no.csv", "no such file"),
+        (tmp_path, "is a directory"),
+        ("\0", "null"),
+        (tmp_path / "no.zip", "no such file"),
+        (f"{tmp_path}/no.zip::x.soc", "no such file"),
+    ]:
         with pytest.raises(DataError, match=words) as caught:
             read(source)
         assert str(caught.value).startswith(f"{source}".partition("::")[0] + ": ")
@@ -241,9 +266,18 @@ def test_preflib_old_style():
     assert votes(profile) == [([{"Phoenix"}, {"Zürich, the game", "3"}], 4, None, None), ([{"3"}], 2, None, None)]
 
 
-@pytest.mark.parametrize("loose", [
-    "\ufeff" + SOC, SOC.replace("\n", "\r\n"), SOC + "\n\n \n", SOC.replace(",", " , ").replace("1: 1", "1:1"),
-    SOC.replace("2: 3", "\n 2 :3"), SOC[:-1], SOC.replace("# NUMBER VOTERS: 6\n", "")])
+@pytest.mark.parametrize(
+    "loose",
+    [
+        "\ufeff" + SOC,
+        SOC.replace("\n", "\r\n"),
+        SOC + "\n\n \n",
+        SOC.replace(",", " , ").replace("1: 1", "1:1"),
+        SOC.replace("2: 3", "\n 2 :3"),
+        SOC[:-1],
+        SOC.replace("# NUMBER VOTERS: 6\n", ""),
+    ],
+)
 def test_preflib_tolerates(loose):
     assert same(read_text(loose, "x.soc"), read_text(SOC, "x.soc"))
 
@@ -264,15 +298,20 @@ def test_preflib_many_digits():
 
 # Battles
 
-BATTLES = ("model_a,model_b,winner,count,judge,tstamp\n"
-           "x,y,model_a,2,j,30\ny,z,tie,1,k,10\nz,x,x,3,j,20\nx,y,model_b,4,k,20\n")
+BATTLES = (
+    "model_a,model_b,winner,count,judge,tstamp\nx,y,model_a,2,j,30\ny,z,tie,1,k,10\nz,x,x,3,j,20\nx,y,model_b,4,k,20\n"
+)
 
 
 def test_battles():
     profile = read_text(BATTLES, "x.csv")
     assert profile.agents == ("x", "y", "z")
-    assert votes(profile) == [([{"y", "z"}], 1, "k", 10), ([{"x"}, {"z"}], 3, "j", 20), ([{"y"}, {"x"}], 4, "k", 20),
-                              ([{"x"}, {"y"}], 2, "j", 30)]
+    assert votes(profile) == [
+        ([{"y", "z"}], 1, "k", 10),
+        ([{"x"}, {"z"}], 3, "j", 20),
+        ([{"y"}, {"x"}], 4, "k", 20),
+        ([{"x"}, {"y"}], 2, "j", 30),
+    ]
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -308,8 +347,10 @@ def test_options_choose_columns():
 
 # Rankings and scores
 
-RANKINGS = ("contest_id,rank,agent,weight,date\n"
-            "7,2,b,2,2024-01-02\n7,1,a,2,2024-01-02\n3,1,c,1,2024-01-01\n7,2,c,2,2024-01-02\n")
+RANKINGS = (
+    "contest_id,rank,agent,weight,date\n"
+    "7,2,b,2,2024-01-02\n7,1,a,2,2024-01-02\n3,1,c,1,2024-01-01\n7,2,c,2,2024-01-02\n"
+)
 ORDERS = "ranking,weight\na > b = c,2\n c>a ,1\n"
 SCORES = "agent,task,score,higher_is_better\nx,t,1,1\ny,t,2,1\nz,t,,1\nx,u,1,0\ny,u,2,0\nz,u,1e0,0\nx,v,,1\n"
 
@@ -350,9 +391,12 @@ FRAMES = {
     "polars lazy": lambda text: pl.read_csv(io.StringIO(text)).lazy(),
     "polars categories": lambda text: pl.read_csv(io.StringIO(text), infer_schema=False).cast(pl.Categorical),
     "pyarrow": lambda text: pa.Table.from_pylist(pl.read_csv(io.StringIO(text)).to_dicts()),
-    "pyarrow dictionaries": lambda text: pa.table({
-        name: pa.chunked_array([part.combine_chunks().dictionary_encode() for part in (column[:2], column[2:])])
-        for name, column in zip(text.partition("\n")[0].split(","), FRAMES["pyarrow"](text).columns, strict=True)}),
+    "pyarrow dictionaries": lambda text: pa.table(
+        {
+            name: pa.chunked_array([part.combine_chunks().dictionary_encode() for part in (column[:2], column[2:])])
+            for name, column in zip(text.partition("\n")[0].split(","), FRAMES["pyarrow"](text).columns, strict=True)
+        }
+    ),
     "dict": lambda text: pl.read_csv(io.StringIO(text)).to_dict(as_series=False),
     "parquet": lambda text: _parquet(FRAMES["pyarrow"](text)),
 }
@@ -422,9 +466,20 @@ def test_encode_is_by_first_appearance():
 # Sources
 
 
-@pytest.mark.parametrize(("text", "n"), [
-    (SOC, 2), (TOI, 2), (OLD, 2), (BATTLES, 4), (BATTLES.replace(",", "\t"), 4), (BATTLES.replace(",", ";"), 4),
-    (ORDERS, 2), ('{"model_a": "x", "model_b": "y", "winner": "tie"}\n', 1), ("2: 1,2\n", 1)])
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        (SOC, 2),
+        (TOI, 2),
+        (OLD, 2),
+        (BATTLES, 4),
+        (BATTLES.replace(",", "\t"), 4),
+        (BATTLES.replace(",", ";"), 4),
+        (ORDERS, 2),
+        ('{"model_a": "x", "model_b": "y", "winner": "tie"}\n', 1),
+        ("2: 1,2\n", 1),
+    ],
+)
 def test_stdin_by_content(monkeypatch, text, n):
     for data in (text.encode(), gzip.compress(text.encode())):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
@@ -460,12 +515,49 @@ def test_archives(tmp_path):
 
 # Mutated input
 
-JUNK = ["", ",", "\n", '"', "{", "}", "[", ":", "#", "\0", "\r", "\t", ">", "=", "-1", "nan", "inf", "1e999", "9" * 20,
-        "0", "1_0", "٣", "tie", "model_a", "x", " ", "\ufeff", "null", "true", '"a":', "\\ud800", "::",
-        "2024-13-01", "ranking", "score"]
+JUNK = [
+    "",
+    ",",
+    "\n",
+    '"',
+    "{",
+    "}",
+    "[",
+    ":",
+    "#",
+    "\0",
+    "\r",
+    "\t",
+    ">",
+    "=",
+    "-1",
+    "nan",
+    "inf",
+    "1e999",
+    "9" * 20,
+    "0",
+    "1_0",
+    "٣",
+    "tie",
+    "model_a",
+    "x",
+    " ",
+    "\ufeff",
+    "null",
+    "true",
+    '"a":',
+    "\\ud800",
+    "::",
+    "2024-13-01",
+    "ranking",
+    "score",
+]
 EDITS = ["cut", "delete", "junk", "junk", "swap", "swap", "repeat", "digit", "digit", "byte"]
-edits = st.lists(st.tuples(st.sampled_from(EDITS), st.integers(0, 400), st.integers(0, 400), st.sampled_from(JUNK)),
-                 min_size=1, max_size=3)
+edits = st.lists(
+    st.tuples(st.sampled_from(EDITS), st.integers(0, 400), st.integers(0, 400), st.sampled_from(JUNK)),
+    min_size=1,
+    max_size=3,
+)
 
 
 def mutate(text: str, changes: list) -> bytes:
@@ -477,19 +569,19 @@ def mutate(text: str, changes: list) -> bytes:
         if kind == "cut":
             tokens = tokens[:i]
         elif kind == "delete":
-            del tokens[i:i + 1 + other % 3]
+            del tokens[i : i + 1 + other % 3]
         elif kind == "junk":
             tokens[i] = junk if other % 2 else tokens[i] + junk
         elif kind == "swap":
             tokens[i], tokens[j] = tokens[j], tokens[i]
         elif kind == "repeat":
-            tokens[i:i] = tokens[min(i, j):max(i, j)][:40]
+            tokens[i:i] = tokens[min(i, j) : max(i, j)][:40]
         elif kind == "digit":
             tokens[i] = re.sub(r"\d", str(other % 10), tokens[i])
         broken |= kind == "byte"
         text = "".join(tokens)
     data = text.encode("utf-8", "surrogatepass")
-    return data[: changes[0][1]] + b"\xff" + data[changes[0][1]:] if broken else data
+    return data[: changes[0][1]] + b"\xff" + data[changes[0][1] :] if broken else data
 
 
 def survives(data: bytes, name: str) -> Profile | None:
@@ -527,7 +619,7 @@ def test_fuzz_preflib(text, changes):
     if profile is not None:
         lines = [line for line in data.decode("utf-8-sig").split("\n") if line.strip() and line.lstrip()[:1] != "#"]
         if data.decode("utf-8-sig").lstrip()[:1].isdigit() and ":" not in lines[0]:
-            lines = lines[int(lines[0]) + 2:]
+            lines = lines[int(lines[0]) + 2 :]
         assert profile.weight.sum() == sum(int(re.match(r"\s*\d+", line)[0]) for line in lines)
 
 
@@ -581,10 +673,14 @@ def test_fuzz_scores(changes):
         assert profile.n_votes == len({one_of(row, "task") for row in full})
 
 
-JSONL = ('{"ranking": ["a", ["b", "c"], "d"], "weight": 2, "judge": "x", "when": 5}\n'
-         '{"ranking": ["d", 1], "weight": 0.5, "judge": "y", "when": "2024-01-01T00:00:00"}\n')
-JSON_BATTLES = ('{"model_a": "x", "model_b": "y", "winner": "tie", "weight": 3}\n'
-                '{"model_a": "y", "model_b": "z", "winner": "y", "weight": 1.5}\n')
+JSONL = (
+    '{"ranking": ["a", ["b", "c"], "d"], "weight": 2, "judge": "x", "when": 5}\n'
+    '{"ranking": ["d", 1], "weight": 0.5, "judge": "y", "when": "2024-01-01T00:00:00"}\n'
+)
+JSON_BATTLES = (
+    '{"model_a": "x", "model_b": "y", "winner": "tie", "weight": 3}\n'
+    '{"model_a": "y", "model_b": "z", "winner": "y", "weight": 1.5}\n'
+)
 
 
 @fuzz
@@ -603,9 +699,21 @@ def test_fuzz_jsonl(text, changes):
 
 @fuzz
 @THOROUGH
-@given(st.binary(max_size=60),
-       st.sampled_from(["x", "x.csv.gz", "x.jsonl", "x.parquet", "x.soc", "x.tsv"]),
-       st.sampled_from([b"", b"\x1f\x8b\x08\0", b"PAR1", b"PK\x03\x04", b"# NUMBER VOTERS: ", b"{", b"1: ",
-                        b"model_a,model_b,winner\n"]))
+@given(
+    st.binary(max_size=60),
+    st.sampled_from(["x", "x.csv.gz", "x.jsonl", "x.parquet", "x.soc", "x.tsv"]),
+    st.sampled_from(
+        [
+            b"",
+            b"\x1f\x8b\x08\0",
+            b"PAR1",
+            b"PK\x03\x04",
+            b"# NUMBER VOTERS: ",
+            b"{",
+            b"1: ",
+            b"model_a,model_b,winner\n",
+        ]
+    ),
+)
 def test_fuzz_bytes(data, name, start):
     assert survives(start + data, name) is None or start

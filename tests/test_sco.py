@@ -27,8 +27,14 @@ def test_the_papers_example() -> None:
 
 @pytest.mark.parametrize(
     ("lr", "temperature", "paper", "ours"),
-    [(0.01, 0.5, 289, 291), (0.01, 1, 1158, 1161), (0.01, 2, 4661, 4641), (0.1, 0.5, 28, 30), (0.1, 1, 115, 117),
-     (0.1, 2, 463, 465)],
+    [
+        (0.01, 0.5, 289, 291),
+        (0.01, 1, 1158, 1161),
+        (0.01, 2, 4661, 4641),
+        (0.1, 0.5, 28, 30),
+        (0.1, 1, 115, 117),
+        (0.1, 2, 463, 465),
+    ],
 )
 def test_steps_to_convergence_of_plain_descent(lr: float, temperature: float, paper: int, ours: int) -> None:
     """The paper's Table of T_conv: steps until the order is C, A, B. Averaging over the batch is what gives it."""
@@ -38,7 +44,9 @@ def test_steps_to_convergence_of_plain_descent(lr: float, temperature: float, pa
         if not reached and ratings[2] > ratings[0] > ratings[1]:
             reached.append(step)
 
-    sc.sco(paper_example(), solver="sgd", batch="all", lr=lr, temperature=temperature, steps=ours + 5, watch=watch, every=1)
+    sc.sco(
+        paper_example(), solver="sgd", batch="all", lr=lr, temperature=temperature, steps=ours + 5, watch=watch, every=1
+    )
     assert reached == [ours]
     assert abs(ours - paper) <= max(3, 0.02 * paper)
 
@@ -190,7 +198,9 @@ def test_no_convergence_is_a_warning_and_a_field() -> None:
 
 @pytest.mark.parametrize("bounds", [(0.0, 1.0), (-1000.0, 1000.0), (0.0, 1e6)])
 @pytest.mark.parametrize("temperature", ["auto", 0.01, 1.0])
-def test_any_box_and_temperature_gives_finite_ratings_inside(bounds: tuple[float, float], temperature: float | str) -> None:
+def test_any_box_and_temperature_gives_finite_ratings_inside(
+    bounds: tuple[float, float], temperature: float | str
+) -> None:
     for solver in ("descent", "sgd"):
         board = sc.sco(tennessee(), bounds=bounds, temperature=temperature, solver=solver, steps=300)
         assert np.isfinite(board.values).all()
@@ -199,7 +209,11 @@ def test_any_box_and_temperature_gives_finite_ratings_inside(bounds: tuple[float
 
 
 def test_profiles_without_a_comparison_are_rated_at_the_middle() -> None:
-    for profile in (Profile.from_rankings([["a"], ["b"]]), Profile.from_rankings([[["a", "b"]]]), Profile.from_rankings([])):
+    for profile in (
+        Profile.from_rankings([["a"], ["b"]]),
+        Profile.from_rankings([[["a", "b"]]]),
+        Profile.from_rankings([]),
+    ):
         board = sc.sco(profile)
         assert board.converged
         assert all(value == 50.0 for value in board.values)
@@ -235,6 +249,15 @@ def test_methods_that_need_votes_say_so() -> None:
     with pytest.raises(sc.OptionError, match="data must be a Profile"):
         sc.fenchel_young(tennessee().pairs())
     assert sc.sco(tennessee().pairs()).order == sc.sco(tennessee()).order
+
+
+def test_there_must_be_a_vote_to_sample() -> None:
+    for profile in (Profile.from_rankings([]), Profile.from_rankings([["a", "b"]], weights=[0])):
+        with pytest.raises(sc.DataError, match="at least one vote with a positive weight"):
+            sc.sco(profile, solver="sgd")
+        with pytest.raises(sc.DataError, match="at least one vote with a positive weight"):
+            sc.fenchel_young(profile)
+        assert sc.sco(profile).converged
 
 
 def test_fenchel_young_orders_by_skill_with_either_noise() -> None:

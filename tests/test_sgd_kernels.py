@@ -133,9 +133,9 @@ def test_perturbed_step_without_noise(m: int, n: int, batch: int, ties: bool, se
     votes = some_votes(m, n, seed, ties)
     rng = np.random.default_rng(seed)
     picks = rng.integers(0, n, (1, batch))
-    r = rng.permutation(np.linspace(-4, 4, m))  # no two closer than the noise
+    r = rng.permutation(4 * np.linspace(-1, 1, m) ** 7)  # crowded in the middle, yet no two closer than the noise
     plain = plain_perturbed_step(r.tolist(), [votes.vote(v) for v in picks[0]], 0.3 / m, *BOX)
-    run_perturbed(plan_perturbed(*votes, batch), r, [0.3 / m], 1e-9, 2, GUMBEL, *BOX, state_of(seed), picks)
+    run_perturbed(plan_perturbed(*votes, batch), r, [0.3 / m], 1e-14, 2, GUMBEL, *BOX, state_of(seed), picks)
     assert r == pytest.approx(plain, abs=1e-12)
 
 
@@ -183,6 +183,7 @@ def test_seed_repeats_and_runs_can_be_split(loss: str) -> None:
     run(loss, votes, other, 40, state_of(8))
     assert np.array_equal(once, again) and np.array_equal(once, split)
     assert not np.array_equal(once, other)
+    assert state != state_of(7)
 
 
 @pytest.mark.parametrize("width", [1e-300, 1e-9, 0.1, 1.0, 1e9, 1e300])
@@ -254,6 +255,17 @@ def test_sort_of_clumped_values(k: int, sigma: float) -> None:
         assert np.all(position[1::2] < k // 2)
     if 1e-7 <= sigma <= 1.0:
         assert not np.all(np.diff(position[1::2]) > 0)  # and the noise decides inside a clump
+
+
+@pytest.mark.parametrize("k", [33, 400, 5000])
+@pytest.mark.parametrize("power", [1, 3, 9, 31])
+def test_sort_is_exact(k: int, power: int) -> None:
+    """From evenly spread values to nearly all in one bucket."""
+    r = np.random.default_rng(k).uniform(-1, 1, k) ** power
+    moved = r.copy()
+    perturbed_step(moved, np.arange(k), np.arange(k), 1.0, 1e-300, 1, GUMBEL, -1e6, 1e6, state_of(6))
+    position = np.rint(moved - r).astype(int) + np.arange(k)
+    assert np.array_equal(position[np.argsort(-r)], np.arange(k))
 
 
 def test_exp_and_log_agree_with_libm() -> None:

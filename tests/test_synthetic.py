@@ -71,7 +71,7 @@ def test_the_demo_has_something_to_show() -> None:
         lambda seed: synthetic.mallows(20, seed=seed),
         lambda seed: synthetic.plackett_luce(20, seed=seed)[0],
         lambda seed: synthetic.planted_cycle(20, seed=seed),
-        lambda seed: synthetic.demo(seed),
+        synthetic.demo,
     ],
 )
 def test_seeds_repeat(make) -> None:

@@ -142,8 +142,10 @@ def as_table(frame: Any) -> Table:
         eager = narwhal.collect() if isinstance(narwhal, nw.LazyFrame) else narwhal
         return Table("frame", {str(name): eager[name] for name in eager.columns})
     except (TypeError, ValueError, nw.exceptions.NarwhalsError) as error:
-        raise DataError(f"frame: expected a pandas, polars or pyarrow table or a dict of columns, "
-                        f"got {type(frame).__name__} ({error})") from error
+        raise DataError(
+            f"frame: expected a pandas, polars or pyarrow table or a dict of columns, "
+            f"got {type(frame).__name__} ({error})"
+        ) from error
 
 
 def _python_cells(name: str, cells: Any) -> list[Any]:

@@ -37,8 +37,22 @@ Floats = NDArray[np.float64]
 
 PAIRS = (("model_a", "model_b"), ("agent_a", "agent_b"), ("player_a", "player_b"), ("left", "right"), ("a", "b"))
 AGENT = ("agent", "player", "model", "name")
-CONTEST = ("contest_id", "contest", "vote_id", "vote", "voter_id", "voter", "match_id", "match", "game_id", "game",
-           "race_id", "race", "event_id", "event")
+CONTEST = (
+    "contest_id",
+    "contest",
+    "vote_id",
+    "vote",
+    "voter_id",
+    "voter",
+    "match_id",
+    "match",
+    "game_id",
+    "game",
+    "race_id",
+    "race",
+    "event_id",
+    "event",
+)
 RANK = ("rank", "place", "position")
 TASK = ("task", "game", "benchmark", "scenario")
 SCORE = ("score", "value")
@@ -77,8 +91,9 @@ def battles(
     """
     if a is None and b is None:
         a, b = next(((x, y) for x, y in PAIRS if table.find(x) and table.find(y)), PAIRS[0])
-    used = col_a, col_b, col_winner = [table.need(name or default) for name, default in
-                                       ((a, "model_a"), (b, "model_b"), (winner, "winner"))]
+    used = col_a, col_b, col_winner = [
+        table.need(name or default) for name, default in ((a, "model_a"), (b, "model_b"), (winner, "winner"))
+    ]
     (agent_a, agent_b), names = encode(table, col_a, col_b)
     same = agent_a == agent_b
     if same.any():
@@ -88,16 +103,26 @@ def battles(
     agent = np.where(outcome == 1, [agent_b, agent_a], [agent_a, agent_b]).T
     tier = np.stack([np.zeros(len(outcome)), outcome != 2], axis=1)
     order, votes = _by_time(_per_vote(table, np.arange(table.n_rows), weight, group, when, used, (*WEIGHT, "n")))
-    return {"agents": names, "start": 2 * np.arange(len(outcome) + 1), "agent": agent[order].ravel(),
-            "tier": tier[order].ravel(), **votes}
+    return {
+        "agents": names,
+        "start": 2 * np.arange(len(outcome) + 1),
+        "agent": agent[order].ravel(),
+        "tier": tier[order].ravel(),
+        **votes,
+    }
 
 
 def _outcomes(
     table: Table, a: str, b: str, winner: str, agent_a: Ints, agent_b: Ints, names: tuple[str, ...]
 ) -> NDArray[np.int64]:
     """0 where the first agent of a row won, 1 where the second did, 2 for a tie."""
-    meaning = {**{x: 0 for x, _ in PAIRS}, **{y: 1 for _, y in PAIRS}, **dict.fromkeys(TIES, 2),
-               a.strip().casefold(): 0, b.strip().casefold(): 1}
+    meaning = {
+        **{x: 0 for x, _ in PAIRS},
+        **{y: 1 for _, y in PAIRS},
+        **dict.fromkeys(TIES, 2),
+        a.strip().casefold(): 0,
+        b.strip().casefold(): 1,
+    }
     column = table.column(winner)
     words = [_word(value) for value in column.values]
     by_word = np.array([meaning.get(word.casefold(), -1) for word in words])[column.codes]
@@ -203,11 +228,11 @@ def orders(
         except ValueError as error:
             raise DataError(f"{table.place(row)}: {column} is {shown(cell)}; expected {error}") from None
         if len(set(agent[seen:])) < len(agent) - seen:
-            twice = next(k for i, k in enumerate(agent[seen:]) if k in agent[seen:seen + i])
+            twice = next(k for i, k in enumerate(agent[seen:]) if k in agent[seen : seen + i])
             raise DataError(f"{table.place(row)}: agent {list(code)[twice]!r} stands twice; expected once")
         start.append(len(agent))
     if len(agent) == len(cells) and all(isinstance(cell, str) for cell in cells):  # places or agents, not rankings
-        raise DataError(f"{table.name}: {column} names one agent in every row; expected rankings as in \"a > b = c\"")
+        raise DataError(f'{table.name}: {column} names one agent in every row; expected rankings as in "a > b = c"')
     vote = np.repeat(np.arange(table.n_rows), np.diff(start))
     votes = _per_vote(table, np.arange(table.n_rows), weight, group, when, [column], WEIGHT)
     return {"agents": tuple(code), **_stack(vote, np.array(tier, dtype=float), np.array(agent, dtype=np.int32), votes)}
@@ -221,16 +246,20 @@ def _tiers(cell: Any) -> list[list[Any]]:
     else:
         tiers = []
     if not tiers or any(is_blank(name) for level in tiers for name in level or [None]):
-        raise ValueError("names, best first, as in \"a > b = c\" or [\"a\", [\"b\", \"c\"]]")
+        raise ValueError('names, best first, as in "a > b = c" or ["a", ["b", "c"]]')
     return tiers
 
 
 KINDS: dict[str, tuple[Callable[..., Fields], ...]] = {
-    "battles": (battles,), "rankings": (contests, orders), "scores": (scores,)}
+    "battles": (battles,),
+    "rankings": (contests, orders),
+    "scores": (scores,),
+}
 
 
 def pick(table: Table, kind: str | None, columns: Mapping[str, Any]) -> Callable[..., Fields]:
     """The one function whose columns the table has."""
+
     def has(role: str, names: tuple[str, ...]) -> bool:
         return role in columns or table.find(*names) is not None
 
@@ -244,9 +273,11 @@ def pick(table: Table, kind: str | None, columns: Mapping[str, Any]) -> Callable
     found = [function for function in allowed if fits[function]]
     if len(found) == 1:
         return found[0]
-    raise DataError(f"{table.name}: columns {table.names} {'fit more than one kind' if found else 'are not known'}; "
-                    "expected battles (model_a, model_b, winner), rankings (contest_id, rank, agent, or ranking) "
-                    "or scores (agent, task, score), or the option kind or columns to tell")
+    raise DataError(
+        f"{table.name}: columns {table.names} {'fit more than one kind' if found else 'are not known'}; "
+        "expected battles (model_a, model_b, winner), rankings (contest_id, rank, agent, or ranking) "
+        "or scores (agent, task, score), or the option kind or columns to tell"
+    )
 
 
 def _need(table: Table, given: str | None, names: tuple[str, ...]) -> str:
@@ -257,17 +288,25 @@ def _option(table: Table, given: str | None, names: tuple[str, ...], used: list[
     """The column for an optional role: the one given, none for '', else the one found by name and not all blank."""
     if given is not None:
         return table.need(given) if given else None
-    found = [column for name in names if (column := table.find(name)) and column not in used
-             and not table.all_blank(column)]
+    found = [
+        column for name in names if (column := table.find(name)) and column not in used and not table.all_blank(column)
+    ]
     if len(found) > 1 and role != "group":
-        raise DataError(f"{table.name}: columns {found[0]!r} and {found[1]!r} could both be the {role}; "
-                        f"expected one, or the option {role} to choose")
+        raise DataError(
+            f"{table.name}: columns {found[0]!r} and {found[1]!r} could both be the {role}; "
+            f"expected one, or the option {role} to choose"
+        )
     return found[0] if found else None
 
 
 def _per_vote(
-    table: Table, vote: NDArray[Any], weight: str | None, group: str | None, when: str | None,
-    used: list[str], weights: tuple[str, ...]
+    table: Table,
+    vote: NDArray[Any],
+    weight: str | None,
+    group: str | None,
+    when: str | None,
+    used: list[str],
+    weights: tuple[str, ...],
 ) -> Fields:
     """Weight, group and time of each vote, from columns that must agree on all rows of a vote."""
     fields: Fields = {"weight": np.ones(int(vote.max(initial=-1)) + 1)}
@@ -290,8 +329,10 @@ def _same(table: Table, column: str, vote: NDArray[Any], value: NDArray[Any]) ->
         row = int(np.argmax(differs))
         cells = table.column(column)
         there, here = (cells.values[cells.codes[k]] for k in (first[vote[row]], row))
-        raise DataError(f"{table.place(row)}: {column} is {shown(here)}; expected {shown(there)} as at "
-                        f"{table.place(int(first[vote[row]]))}, one value for each vote")
+        raise DataError(
+            f"{table.place(row)}: {column} is {shown(here)}; expected {shown(there)} as at "
+            f"{table.place(int(first[vote[row]]))}, one value for each vote"
+        )
     return value[first]
 
 
@@ -304,8 +345,10 @@ def _once_each(
         order = np.argsort(key, kind="stable")
         second = order[1:][key[order[1:]] == key[order[:-1]]].min()
         first = np.argmax(key == key[second])
-        raise DataError(f"{table.place(int(second))}: agent {names[who[second]]!r} stands twice in {column} "
-                        f"{labels[vote[second]]!r}; first at {table.place(int(first))}")
+        raise DataError(
+            f"{table.place(int(second))}: agent {names[who[second]]!r} stands twice in {column} "
+            f"{labels[vote[second]]!r}; first at {table.place(int(first))}"
+        )
 
 
 def _by_time(votes: Fields) -> tuple[NDArray[np.int64], Fields]:

@@ -156,7 +156,7 @@ def _findings(facts: dict[str, Any], groups: list[tuple[str, ...]], timed: bool)
                 "problem",
                 "disconnected",
                 len(linked),
-                f"{len(linked)} groups of agents were never compared with each other; ratings across them mean nothing. "
+                f"{len(linked)} groups of agents never met: ratings across them mean nothing. "
                 f"Compare one of {_some(linked[1])} with one of {_some(linked[0])}",
             )
         )

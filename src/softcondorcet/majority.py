@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from softcondorcet.arrays import Floats, Ints, sum_by
+from softcondorcet.arrays import Flags, Floats, Ints, sum_by
 from softcondorcet.kernels import graph
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.profile import Profile
@@ -57,13 +57,13 @@ def smith_set(data: Data) -> tuple[str, ...]:
 def connected_groups(data: Data) -> list[tuple[str, ...]]:
     """Groups linked by comparisons, largest first. Ratings of agents in different groups cannot be compared."""
     pairs = as_pairs(data)
-    return _groups(pairs, graph.connected(pairs.left, pairs.right, pairs.n_agents))
+    return _groups(pairs, linked_labels(pairs))
 
 
 def largest_group(data: Data) -> Pairs:
     """The pairs among the agents of the largest group linked by comparisons; all of them, mostly."""
     pairs = as_pairs(data)
-    label = graph.connected(pairs.left, pairs.right, pairs.n_agents)
+    label = linked_labels(pairs)
     size = np.bincount(label, minlength=1)
     inside = label == np.argmax(size)
     if inside.all():
@@ -86,6 +86,13 @@ def strong_groups(data: Data, by: str = "wins") -> list[tuple[str, ...]]:
     for name, k in zip(pairs.agents, label.tolist(), strict=True):
         members[k].append(name)
     return [tuple(group) for group in members]
+
+
+def linked_labels(pairs: Pairs, linked: Flags | None = None) -> Ints:
+    """A number for each agent, the same for agents joined by pairs; by the `linked` ones where that is given."""
+    which = np.ones(len(pairs), dtype=bool) if linked is None else linked
+    labels: Ints = graph.connected(pairs.left, pairs.right, which, pairs.n_agents)
+    return labels
 
 
 def strong_labels(pairs: Pairs, by: str = "wins") -> Ints:

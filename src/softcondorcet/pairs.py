@@ -66,8 +66,7 @@ class Pairs:
     @cached_property
     def by_agent(self) -> ByAgent:
         """Each pair twice, once in the row of either agent: what the gradient and the local search walk over."""
-        row, column, margin = counting.spread_to_both(self.left, self.right, self.margin, -self.margin, self.n_agents)
-        return ByAgent(self, row, column, margin)
+        return ByAgent(self, *_rows(self, self.margin, -self.margin))
 
     def dense(self) -> tuple[Floats, Floats]:
         """Matrices for small m: ``wins[a, b]``, how often a was above b, and ``ties[a, b]``."""
@@ -104,9 +103,7 @@ class ByAgent:
         return self._spread(self.pairs.ties)
 
     def _spread(self, counts: Floats) -> Floats:
-        p = self.pairs
-        rows: Floats = counting.spread_to_both(p.left, p.right, counts, counts, p.n_agents)[2]
-        return rows
+        return _rows(self.pairs, counts, counts)[2]
 
     def sums(self, values: Floats) -> Floats:
         """Sum of `values` over each agent's row."""
@@ -116,6 +113,20 @@ class ByAgent:
     def ranges(self) -> list[tuple[int, int]]:
         """Rows cut into one range per core, where the rows are worth it."""
         return threads.cut(self.row, _WORTH_A_THREAD)
+
+
+def _rows(pairs: Pairs, forward: Floats, backward: Floats) -> tuple[Ints, Ints, Floats]:
+    """Each pair in the rows of both agents: where rows start, partners, and `forward` or `backward` seen from there."""
+    m, p = pairs.n_agents, len(pairs)
+    lefts = np.bincount(pairs.left, minlength=m)
+    begin = np.concatenate([[0], np.cumsum(lefts)])
+    row = np.concatenate([[0], np.cumsum(lefts + np.bincount(pairs.right, minlength=m))])
+    column, value = np.empty(2 * p, dtype=np.uint32), np.empty(2 * p)
+    width = 64 if p > m * m // 16 else m
+    counting.spread_to_both(
+        pairs.left, pairs.right, forward, backward, begin, begin[:-1].copy(), row[:-1].copy(), width, column, value
+    )
+    return row, column, value
 
 
 def count_pairs(profile: Profile) -> Pairs:
@@ -132,8 +143,10 @@ def _count_dense(profile: Profile) -> Counted:
     above = np.zeros((m, m))
     level = np.zeros((m, m) if profile.has_ties else (0, 0))
     counting.count_dense(profile.start, profile.agent, profile.tier, profile.weight, above, level)
-    counted: Counted = counting.collect_dense(above, level)
-    return counted
+    ties = level + level.T if profile.has_ties else np.zeros((m, m))
+    left, right = np.nonzero(np.triu(above + above.T + ties, 1))
+    counts = np.stack([above[left, right], above[right, left], ties[left, right]])
+    return left.astype(np.int32), right.astype(np.int32), counts
 
 
 def _count_by_rows(profile: Profile) -> Counted:

@@ -162,7 +162,7 @@ class Profile:
     ) -> Profile:
         """Battles, one row each: two agents and who won. Columns not named are found by their usual names.
 
-        ``winner`` holds ``model_a`` or ``model_b`` (or the agent's name), ``tie`` or ``both_bad``; see the page on formats.
+        ``winner`` holds ``model_a``, ``model_b`` or the agent's name, ``tie`` or ``both_bad``: see the page on formats.
         """
         from softcondorcet.columns import as_table, battles
 

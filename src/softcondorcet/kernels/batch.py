@@ -5,15 +5,14 @@ a loop that fills noise has no chain of states and vectorises. numba's np.random
 are library calls that stop vectorisation.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from softcondorcet.kernels.compile import lean
+
 Array = npt.NDArray[Any]
-Kernel = Callable[..., Any]
 
 LANES = 32  # short votes are handled this many at a time, side by side: the innermost loop runs over them
 SHORT = 32  # a longer vote fills the vector unit by itself
@@ -24,21 +23,6 @@ LN2_HIGH = 6.93147180369123816490e-01  # ln 2 in two parts: the first ends in ze
 LN2_LOW = 1.90821492927058770002e-10
 ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, which is left in the low bits
 SQRT_HALF = np.int64(0x3FE6A09E667F3BCD)  # the bits of sqrt(1/2)
-
-
-# Without _nrt=False numba counts references to every slice of an array, with locked instructions: for one short vote
-# they take longer than the mathematics. A kernel so compiled cannot allocate: the caller passes `Scratch`.
-OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
-
-
-def lean(function: Kernel) -> Kernel:
-    """Compile with fused multiply-add, otherwise in the order written."""
-    return numba.njit(fastmath={"contract"}, **OPTIONS)(function)  # type: ignore[no-any-return]
-
-
-def lean_sum(function: Kernel) -> Kernel:
-    """Like `lean`, but sums may be taken in any order, so that they vectorise. Not for a body that rounds, as `exp`."""
-    return numba.njit(fastmath={"contract", "reassoc", "nsz"}, **OPTIONS)(function)  # type: ignore[no-any-return]
 
 
 class Scratch(NamedTuple):

@@ -11,10 +11,10 @@ changing a bit of the sums. Cost: one add per raw pair, plus a counting pass tha
 
 import numpy as np
 
-from softcondorcet.kernels.compile import kernel
+from softcondorcet.kernels.compile import kernel, lean
 
 
-@kernel
+@lean
 def count_dense(start, agent, tier, weight, above, level):
     """Add each vote to `above[a, b]` (a above b) and `level[a, b]` (a tied with b, once per pair)."""
     for v in range(len(start) - 1):
@@ -27,26 +27,6 @@ def count_dense(start, agent, tier, weight, above, level):
             line = above[names[x]]
             for z in range(y, len(names)):
                 line[names[z]] += w
-
-
-@kernel
-def collect_dense(above, level):
-    """The pairs with any count, sorted, as `left, right, counts[3]`; `level` may be empty when no vote has ties."""
-    m, tied = len(above), len(level) > 0
-    found = 0
-    for i in range(m):
-        for j in range(i):
-            found += above[i, j] + above[j, i] > 0 or (tied and level[i, j] + level[j, i] > 0)
-    left, right, counts = np.empty(found, np.int32), np.empty(found, np.int32), np.empty((3, found))
-    k = 0
-    for i in range(m):
-        for j in range(i + 1, m):
-            ties = level[i, j] + level[j, i] if tied else 0.0
-            if above[i, j] + above[j, i] + ties > 0:
-                left[k], right[k] = i, j
-                counts[0, k], counts[1, k], counts[2, k] = above[i, j], above[j, i], ties
-                k += 1
-    return left, right, counts
 
 
 @kernel
@@ -102,7 +82,7 @@ def count_partners(start, agent, begin, entry, vote, first, last):
     return partners
 
 
-@kernel
+@lean
 def sort_few(values):
     """Shell sort in place: a few lines that compile at once, where numba's own sort takes seconds to."""
     gap = len(values) // 2 if len(values) > 32 else 1
@@ -151,21 +131,14 @@ def fill_rows(start, agent, tier, weight, begin, entry, vote, row, right, counts
             seen[j] = False
 
 
-@kernel
-def spread_to_both(left, right, forward, backward, m):
-    """Sorted pairs as rows by agent: each pair in both rows, `forward` in that of `left`; rows sorted by partner."""
-    row, begin = np.zeros(m + 1, np.int64), np.zeros(m + 1, np.int64)
-    for k in range(len(left)):
-        begin[left[k] + 1] += 1
-        row[left[k] + 1] += 1
-        row[right[k] + 1] += 1
-    for a in range(m):
-        row[a + 1] += row[a]
-        begin[a + 1] += begin[a]
-    column, value = np.empty(row[m], np.uint32), np.empty(row[m])
-    # Smaller partners first. A dense table is turned over in tiles of 64 x 64, else every write misses the cache.
-    width = 64 if len(left) > m * (m // 16) else m
-    fill, next_pair = row[:-1].copy(), begin[:-1].copy()
+@lean
+def spread_to_both(left, right, forward, backward, begin, next_pair, fill, width, column, value):
+    """Sorted pairs into rows by agent: each pair in both rows, `forward` in that of `left`; rows sorted by partner.
+
+    Pairs of `left` = a start at ``begin[a]``; `next_pair` is a copy of that to count up, `fill` says where each row
+    goes on. A dense table is turned over in tiles of 64 x `width`, else every write would miss the cache.
+    """
+    m = len(fill)
     for block in range(0, m, 64):
         for edge in range(width, m + width, width):
             for a in range(block, min(block + 64, m)):
@@ -173,11 +146,12 @@ def spread_to_both(left, right, forward, backward, m):
                 while k < begin[a + 1] and right[k] < edge:
                     place = fill[right[k]]
                     fill[right[k]] = place + 1
-                    column[place], value[place] = a, backward[k]
+                    column[place] = a
+                    value[place] = backward[k]
                     k += 1
                 next_pair[a] = k
     for k in range(len(left)):
         place = fill[left[k]]
         fill[left[k]] = place + 1
-        column[place], value[place] = right[k], forward[k]
-    return row, column, value
+        column[place] = right[k]
+        value[place] = forward[k]

@@ -6,10 +6,14 @@ from softcondorcet.kernels.compile import kernel
 
 
 @kernel
-def connected(left, right, m):
-    """A representative agent for each agent, the same for all agents linked by pairs (union-find, path halving)."""
-    parent = np.arange(m)
+def connected(left, right, linked, m):
+    """A representative for each agent, the same for all agents joined by linked pairs (union-find, path halving)."""
+    parent = np.empty(m, np.int64)
+    for a in range(m):
+        parent[a] = a
     for k in range(len(left)):
+        if not linked[k]:
+            continue
         a, b = np.int64(left[k]), np.int64(right[k])
         while parent[a] != a:
             parent[a] = parent[parent[a]]
@@ -17,7 +21,10 @@ def connected(left, right, m):
         while parent[b] != b:
             parent[b] = parent[parent[b]]
             b = parent[b]
-        parent[max(a, b)] = min(a, b)
+        if a < b:
+            parent[b] = a
+        else:
+            parent[a] = b
     for a in range(m):
         parent[a] = parent[parent[a]]  # a parent has a smaller number, so it is settled already
     return parent

@@ -1,4 +1,4 @@
-"""Loss and gradient of the pairwise family on rows of pairs (``Pairs.by_agent``).
+"""Gradient of the pairwise family on rows of pairs (``Pairs.by_agent``).
 
 For a pair won by a over b, with p = 1 / (1 + exp(-(x_a - x_b))) and x = ratings / temperature,
 
@@ -82,20 +82,3 @@ def family_gradient(row, column, margin, played, tied, x, q, gradient, first, la
             total += lost * np.exp(q * log_rest) * p - won * np.exp(q * log_p) * rest
             total += 2.0 * level * p * rest * (p - rest)
         gradient[a] = total
-
-
-@kernel
-def family_loss(row, column, margin, played, tied, x, q, first, last):
-    """The loss whose gradient that is, each pair counted half since it stands in two rows."""
-    loss, pull = 0.0, len(tied) > 0
-    for a in range(first, last):
-        for k in range(row[a], row[a + 1]):
-            p, rest, log_p, log_rest = logistic(x[a] - x[column[k]])
-            level = tied[k] if pull else 0.0
-            won, lost = (played[k] - level + margin[k]) / 2, (played[k] - level - margin[k]) / 2
-            if q == 0.0:
-                loss -= (won * log_p + lost * log_rest) / 2
-            else:
-                loss -= (won * np.expm1(q * log_p) + lost * np.expm1(q * log_rest)) / (2 * q)
-            loss += level * (0.25 - p * rest)
-    return loss

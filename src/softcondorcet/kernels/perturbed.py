@@ -23,7 +23,6 @@ from softcondorcet.kernels.batch import (
     batches,
     choose_votes,
     frozen,
-    lean,
     log,
     move,
     next_block,
@@ -31,6 +30,7 @@ from softcondorcet.kernels.batch import (
     seed_state,
     uniform,
 )
+from softcondorcet.kernels.compile import lean
 
 __all__ = ["GUMBEL", "NORMAL", "PerturbedPlan", "perturbed_step", "plan_perturbed", "run_perturbed", "seed_state"]
 

@@ -26,13 +26,12 @@ from softcondorcet.kernels.batch import (
     choose_votes,
     exp,
     frozen,
-    lean,
-    lean_sum,
     move,
     next_block,
     scratch,
     seed_state,
 )
+from softcondorcet.kernels.compile import lean, lean_sum
 
 __all__ = ["SigmoidPlan", "plan_sigmoid", "run_sigmoid", "seed_state", "sigmoid_step"]
 
@@ -148,16 +147,14 @@ def sign_margins(picks, signs, line, margin):
 
 @lean
 def tier_margins(picks, tiers, i, line, margin):
-    """Margins of a batch, agent i against those after it. An absent one's -1, unsigned the largest, never counts."""
+    """Margins of the batch for agent i against those after it; where one is absent, the two comparisons cancel."""
     margin[:] = 0
     for first in range(0, len(picks), 127):
         line[:] = 0
         for v in picks[first : first + 127]:
-            own = tiers[v, i]
-            if own >= 0:
-                row = tiers[v, i + 1 :]
-                for p in range(len(line)):
-                    line[p] += (row[p] > own) - (np.uint16(row[p]) < np.uint16(own))
+            own, row = tiers[v, i], tiers[v, i + 1 :]
+            for p in range(len(line)):
+                line[p] += (row[p] > own) - (np.uint16(row[p]) < np.uint16(own))
         for p in range(len(line)):
             margin[p] += line[p]
 
@@ -198,7 +195,7 @@ def run_margins(r, rates, given, table, by_signs, keep, other, tau, lo, hi, stat
 
 
 def tier_rows(start: Array, agent: Array, tier: Array, m: int) -> Array:
-    """One row of tiers by agent per vote, -1 where the agent is absent."""
+    """One row of tiers by agent per vote; an absent agent has -1: the smallest signed, the largest unsigned number."""
     n = len(start) - 1
     rows = np.full((n, m), -1, np.int16)
     rows[np.repeat(np.arange(n), np.diff(start)), agent] = tier
@@ -210,11 +207,12 @@ def sign_rows(tiers: Array) -> Array:
     n, m = tiers.shape
     pairs = m * (m - 1) // 2
     signs = np.zeros((n, -(-pairs // 64) * 64), np.int8)  # whole cache lines: the sum has no remainder loop
+    unsigned = tiers.view(np.uint16)
     at = 0
     for i in range(m - 1):
-        own, rest = tiers[:, i : i + 1], tiers[:, i + 1 :]
-        both = (own >= 0) & (rest >= 0)
-        signs[:, at : at + m - 1 - i] = ((rest > own) & both).view(np.int8) - ((rest < own) & both).view(np.int8)
+        above = tiers[:, i + 1 :] > tiers[:, i : i + 1]
+        below = unsigned[:, i + 1 :] < unsigned[:, i : i + 1]
+        signs[:, at : at + m - 1 - i] = above.view(np.int8) - below.view(np.int8)
         at += m - 1 - i
     return signs
 

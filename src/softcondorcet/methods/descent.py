@@ -26,6 +26,8 @@ Watch = Callable[[int, int, Floats], None]
 
 # exp(+-345) squared is still a finite float64; beyond, the ratio form of the kernel would overflow.
 _WIDEST = 690.0
+# Pairs per piece of work in numpy: a few MB at a time.
+_CHUNK = 2**18
 # The largest |second derivative| of the logistic function, at d = log(2 + sqrt 3).
 _SIGMOID_CURVE = 1 / (6 * np.sqrt(3))
 
@@ -86,6 +88,13 @@ def descend(
     return Descent(ratings, steps, errors[-1], False, errors)
 
 
+def won_pair_loss(d: Floats, q: float) -> Floats:
+    """(1 - p^q) / q of a pair won with a lead of d temperatures; -log p for q = 0."""
+    log_p = -np.logaddexp(0.0, -d)
+    loss: Floats = -np.expm1(q * log_p) / q if q else -log_p
+    return loss
+
+
 class PairwiseLoss:
     """The pairwise family on pairs, plus a Gaussian prior: prior/2 sum ((rating - middle) / temperature)^2.
 
@@ -135,11 +144,17 @@ class PairwiseLoss:
         return 2 * steepest / stage.temperature**2 * self._strength[sharp] + self.stiffness
 
     def value(self, ratings: Floats, stage: Stage) -> float:
-        """The loss at these ratings, prior included."""
-        rows, away = self.rows, ratings - self.middle
-        x = away / stage.temperature
-        parts = self._share(pairwise.family_loss, rows.margin, rows.played, self._ties(), x, stage.sharpness)
-        return float(sum(parts)) + self.stiffness / 2 * float(away @ away)
+        """The loss at these ratings, prior included. Over pairs, some at a time: it is asked for once per fit."""
+        away, pairs = ratings - self.middle, self.rows.pairs
+        total = self.stiffness / 2 * float(away @ away)
+        for first in range(0, len(pairs), _CHUNK):
+            part = slice(first, first + _CHUNK)
+            d = (ratings[pairs.left[part]] - ratings[pairs.right[part]]) / stage.temperature
+            wins, losses, ties = pairs.wins[part], pairs.losses[part], pairs.ties[part]
+            won, lost = won_pair_loss(d, stage.sharpness), won_pair_loss(-d, stage.sharpness)
+            level = (won + lost) / 2 if self.tied is None else 0.5 * np.tanh(d / 2) ** 2
+            total += float(wins @ won + losses @ lost + ties @ level)
+        return total
 
     def _ties(self) -> Floats:
         return np.zeros(0) if self.tied is None else self.tied

@@ -22,7 +22,7 @@ import numpy as np
 from softcondorcet.errors import check
 from softcondorcet.kernels import perturbed
 from softcondorcet.methods.outcome import rated
-from softcondorcet.methods.sgd import Watch, as_votes, check_sgd, run_steps, starting_point
+from softcondorcet.methods.sgd import Watch, check_sgd, run_steps, sampled, starting_point
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
 
@@ -57,7 +57,7 @@ def fenchel_young(
     'A'
     """
     low, high = bounds
-    profile = as_votes(data)
+    profile = sampled(data)
     check(np.isfinite(low) and np.isfinite(high) and low < high, "bounds", "two numbers, low < high", bounds)
     check(sigma > 0, "sigma", "a positive number", sigma)
     check(perturbation in NOISES, "perturbation", "'gumbel' or 'normal'", perturbation)

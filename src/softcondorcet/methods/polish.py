@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from softcondorcet.arrays import Floats, Ints
-from softcondorcet.kernels import graph, insertion
+from softcondorcet.kernels import insertion
+from softcondorcet.majority import linked_labels
 from softcondorcet.methods.descent import Descent, Loss, Stage, Watch, descend
 from softcondorcet.pairs import Pairs
 
@@ -97,7 +98,7 @@ def best_tiers(pairs: Pairs, ratings: Floats, equal: float) -> Tiers:
     # Equal up to rounding must not mean ordered by rounding: the larger total margin goes first, then the first named.
     order = np.lexsort((-rows.sums(rows.margin), -np.round(ratings / equal)))
     insertion.improve_order(rows.row, rows.column, rows.margin, order, len(order) + 100)
-    component = graph.connected(left, right, pairs.n_agents)
+    component = linked_labels(pairs, decided)
     spoken = np.zeros(pairs.n_agents, dtype=bool)
     spoken[left] = spoken[right] = True
     order = order[spoken[order]]

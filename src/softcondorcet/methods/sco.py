@@ -26,7 +26,7 @@ from softcondorcet.methods.descent import Loss, PairwiseLoss, Stage, Watch, desc
 from softcondorcet.methods.footrule import FootruleLoss
 from softcondorcet.methods.outcome import Data, rated
 from softcondorcet.methods.polish import polished
-from softcondorcet.methods.sgd import Run, as_votes, check_sgd, run_steps, starting_point
+from softcondorcet.methods.sgd import Run, as_votes, check_sgd, run_steps, sampled, starting_point
 from softcondorcet.pairs import as_pairs
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
@@ -120,7 +120,7 @@ def sco(
     target = Stage(sharpness, heat)
 
     if solver == "sgd":
-        profile = as_votes(data)
+        profile = sampled(data)
         run = (
             _full_steps(profile, target, bounds)
             if batch == "all"

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from softcondorcet.arrays import Floats
-from softcondorcet.errors import OptionError, check
+from softcondorcet.errors import DataError, OptionError, check
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
 
@@ -62,6 +62,14 @@ def as_votes(data: object) -> Profile:
     if not isinstance(data, Profile):
         raise OptionError(f"data must be a Profile (this needs whole votes), got {type(data).__name__}")
     return data
+
+
+def sampled(data: object) -> Profile:
+    """A profile with at least one vote to sample."""
+    profile = as_votes(data)
+    if not (profile.weight > 0).any():
+        raise DataError("profile: expected at least one vote with a positive weight to sample from, got none")
+    return profile
 
 
 def check_sgd(steps: int, lr: float, batch: int | str, schedule: str) -> None:

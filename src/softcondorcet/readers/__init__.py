@@ -84,8 +84,9 @@ def write(profile: Profile, target: str | os.PathLike[str] | IO[Any], format: st
     if format in ("csv", "tsv", "jsonl"):
         unseen = profile.n_agents - len(set(profile.agent.tolist()))
         if unseen:
-            warnings.warn(f"{name}: {unseen} agents stand in no vote and are not in a {format}; PrefLib keeps them",
-                          stacklevel=2)
+            warnings.warn(
+                f"{name}: {unseen} agents stand in no vote and are not in a {format}; PrefLib keeps them", stacklevel=2
+            )
         text = table.jsonl_of(profile) if format == "jsonl" else table.csv_of(profile, "\t" if format == "tsv" else ",")
     else:
         try:
@@ -111,9 +112,7 @@ def write_preflib(profile: Profile, target: str | os.PathLike[str] | IO[Any]) ->
     write(profile, target, suffix if suffix in preflib.TYPES else "preflib")
 
 
-def _parse(
-    name: str, data: bytes, kind: str | None, format: str | None, columns: Mapping[str, Any] | None
-) -> Profile:
+def _parse(name: str, data: bytes, kind: str | None, format: str | None, columns: Mapping[str, Any] | None) -> Profile:
     if data[:2] == b"\x1f\x8b" or name.lower().endswith(".gz"):
         try:
             data = gzip.decompress(data)
@@ -167,8 +166,10 @@ def _sniff(text: str, name: str) -> str:
     if first.startswith("{"):
         return "jsonl"
     if first.startswith("[") or "." + _suffix(name) in (".cat", ".wmd", ".json", ".xlsx"):
-        raise DataError(f"{name}: not a format that can be read; expected PrefLib (soc, soi, toc, toi), csv, tsv, "
-                        "jsonl (one object per line) or parquet")
+        raise DataError(
+            f"{name}: not a format that can be read; expected PrefLib (soc, soi, toc, toi), csv, tsv, "
+            "jsonl (one object per line) or parquet"
+        )
     return "preflib" if re.match(r"#|\d+\s*(:|$)", first) else "csv"
 
 
@@ -189,8 +190,10 @@ def _load(path: str) -> tuple[str, bytes]:
         with _open_zip(path) as archive:
             members = _members(archive)
             if len(members) != 1:
-                raise DataError(f"{path}: holds {len(members)} files; expected one, or one of them named as "
-                                f"'{path}::{members[0] if members else 'member'}', or read_archive for all")
+                raise DataError(
+                    f"{path}: holds {len(members)} files; expected one, or one of them named as "
+                    f"'{path}::{members[0] if members else 'member'}', or read_archive for all"
+                )
             return f"{path}::{members[0]}", _member(archive, path, members[0])
     try:
         with open(path, "rb") as file:

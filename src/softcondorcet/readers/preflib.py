@@ -111,7 +111,7 @@ def _old_header(text: str, name: str) -> tuple[Header, str]:
     if m > text.count("\n"):
         raise DataError(f"{name}:1: number of alternatives is {m}; expected a line 'number,name' for each of them")
     lines = text.split("\n", m + 2)
-    for number, line in enumerate(lines[1:m + 1], 2):
+    for number, line in enumerate(lines[1 : m + 1], 2):
         code, comma, value = line.partition(",")
         key = _whole(code.strip() if comma else line, f"{name}:{number}: number before the alternative's name")
         if key in header.names:
@@ -177,8 +177,11 @@ def _well_braced(data: bytes) -> bool:
     """Every '{' begins an entry, every '}' ends one, and they alternate inside each line."""
     openings, closings = data.count(b"{"), data.count(b"}")
     skeleton = data.translate(None, b"0123456789,:")
-    return (openings == data.count(b",{") + data.count(b":{") and closings == data.count(b"},") + data.count(b"}\n")
-            and skeleton.replace(b"{}", b"").strip(b"\n") == b"")
+    return (
+        openings == data.count(b",{") + data.count(b":{")
+        and closings == data.count(b"},") + data.count(b"}\n")
+        and skeleton.replace(b"{}", b"").strip(b"\n") == b""
+    )
 
 
 def _explain(body: str, name: str, first: int) -> DataError:
@@ -190,8 +193,10 @@ def _explain(body: str, name: str, first: int) -> DataError:
         if not colon or not re.fullmatch(r"\d{1,15}", count.strip(), re.ASCII):
             return DataError(f"{name}:{number}: vote is {line[:60]!r}; expected 'count: order' as in '3: 1,2,{{3,4}}'")
         if not ORDER.fullmatch(re.sub(r"[ \t]*([,{}])[ \t]*", r"\1", order.strip())) or re.search(r"\d{16}", order):
-            return DataError(f"{name}:{number}: order is {order.strip()[:60]!r}; expected numbers of alternatives "
-                             "with commas between, ties in braces")
+            return DataError(
+                f"{name}:{number}: order is {order.strip()[:60]!r}; expected numbers of alternatives "
+                "with commas between, ties in braces"
+            )
     return DataError(f"{name}:{first}: no votes; expected 'count: order' lines")
 
 
@@ -262,11 +267,17 @@ def text_of(profile: Profile, data_type: str | None = None) -> str:
             raise DataError(f"{data_type}: agent {name!r} has a line break; expected names of one line")
     counts: dict[str, int] = {}
     for v, weight in enumerate(profile.weight.tolist()):
-        line = _line(profile.agent[profile.start[v]:profile.start[v + 1]] + 1,
-                     profile.tier[profile.start[v]:profile.start[v + 1]])
+        line = _line(
+            profile.agent[profile.start[v] : profile.start[v + 1]] + 1,
+            profile.tier[profile.start[v] : profile.start[v + 1]],
+        )
         counts[line] = counts.get(line, 0) + int(weight)
-    header = [f"# DATA TYPE: {data_type}", f"# NUMBER ALTERNATIVES: {profile.n_agents}",
-              f"# NUMBER VOTERS: {sum(counts.values())}", f"# NUMBER UNIQUE ORDERS: {len(counts)}"]
+    header = [
+        f"# DATA TYPE: {data_type}",
+        f"# NUMBER ALTERNATIVES: {profile.n_agents}",
+        f"# NUMBER VOTERS: {sum(counts.values())}",
+        f"# NUMBER UNIQUE ORDERS: {len(counts)}",
+    ]
     header += [f"# ALTERNATIVE NAME {k}: {name}" for k, name in enumerate(profile.agents, 1)]
     return "\n".join([*header, *(f"{count}: {line}" for line, count in counts.items()), ""])
 

@@ -45,8 +45,10 @@ def parse_csv(text: str, name: str, delimiter: str | None = None) -> Table:
                 block = [row for row in block if row]
                 for i, row in enumerate(block):
                     if len(row) != len(header):
-                        raise DataError(f"{name}:{_line_of(text, delimiter, n + i)}: row has {len(row)} cells; "
-                                        f"expected {len(header)} as in the header")
+                        raise DataError(
+                            f"{name}:{_line_of(text, delimiter, n + i)}: row has {len(row)} cells; "
+                            f"expected {len(header)} as in the header"
+                        )
             for coder, codes, cells in zip(coders, blocks, zip(*block, strict=True), strict=False):
                 codes.append(np.fromiter(map(coder.__getitem__, cells), dtype=np.int32, count=len(block)))
             n += len(block)
@@ -86,12 +88,12 @@ def parse_jsonl(text: str, name: str) -> Table:
         except (ValueError, RecursionError) as error:
             raise DataError(f"{name}:{number}: not JSON ({error}); expected one object per line") from None
         if not isinstance(row, dict):
-            raise DataError(f"{name}:{number}: line is {shown(row)}; expected an object such as {{\"ranking\": ...}}")
+            raise DataError(f'{name}:{number}: line is {shown(row)}; expected an object such as {{"ranking": ...}}')
         rows.append(row)
     keys = dict.fromkeys(key for row in rows for key in row)
     columns = {key: [row.get(key) for row in rows] for key in keys}
     if not columns:
-        raise DataError(f"{name}: objects without keys; expected keys such as \"ranking\" or \"model_a\"")
+        raise DataError(f'{name}: objects without keys; expected keys such as "ranking" or "model_a"')
     return Table(name, columns, lambda row: f"{name}:{next(islice(_full_lines(text), row, None))[0]}")
 
 
@@ -138,8 +140,10 @@ def csv_of(profile: Profile, delimiter: str = ",") -> str:
     """``contest_id, rank, agent`` rows, with ``weight``, ``group`` and ``when`` where the profile has them."""
     vote = np.repeat(np.arange(profile.n_votes), profile.length)
     columns: dict[str, list[Any]] = {
-        "contest_id": (vote + 1).tolist(), "rank": (profile.tier + 1).tolist(),
-        "agent": [profile.agents[k] for k in profile.agent.tolist()]}
+        "contest_id": (vote + 1).tolist(),
+        "rank": (profile.tier + 1).tolist(),
+        "agent": [profile.agents[k] for k in profile.agent.tolist()],
+    }
     if (profile.weight != 1).any():
         columns["weight"] = [_short(weight) for weight in profile.weight[vote].tolist()]
     if profile.group is not None:

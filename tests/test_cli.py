@@ -1,0 +1,211 @@
+"""The command line as a user meets it: real processes where pipes and exit codes matter."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import softcondorcet as sc
+from softcondorcet.cli import main
+
+BATTLES = "model_a,model_b,winner\nx,y,model_a\ny,z,model_a\nx,z,tie\n"
+
+
+def run(*words: str, given: str | None = None) -> Result:
+    return CliRunner().invoke(main, words, input=given)
+
+
+def sco(*words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "softcondorcet", *words], input=given, capture_output=True, timeout=60, check=False
+    )
+
+
+@pytest.fixture
+def battles(tmp_path: Path) -> str:
+    path = tmp_path / "battles.csv"
+    path.write_text(BATTLES)
+    return str(path)
+
+
+def test_rank_prints_a_table_and_says_what_it_rests_on(battles: str) -> None:
+    result = run("rank", battles)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[0].split() == ["rank", "agent", "rating", "votes"]
+    assert result.stdout.splitlines()[1].split() == ["1", "x", "100", "2"]
+    assert "the order contradicts 0.5 comparisons" in result.stderr
+    assert not run("rank", battles, "--quiet").stderr
+
+
+def test_json_is_the_library_result(battles: str) -> None:
+    shown = json.loads(run("rank", battles, "--format", "json").stdout)
+    assert shown == sc.sco(sc.read(battles)).to_dict()
+    assert list(shown) == [
+        "method", "options", "seed", "n_agents", "converged", "steps", "error", "loss", "discrete_loss", "lower_bound",
+        "gap", "condorcet_winner", "smith_set", "warnings", "agents",
+    ]  # fmt: skip
+    assert list(shown["agents"][0]) == ["rank", "agent", "rating", "votes"]
+    assert len(json.loads(run("rank", battles, "--format", "json", "--top", "1").stdout)["agents"]) == 1
+
+
+def test_csv_comes_back_as_it_was(battles: str) -> None:
+    rows = list(csv.DictReader(io.StringIO(run("rank", battles, "--format", "csv").stdout)))
+    board = sc.sco(sc.read(battles))
+    assert [(row["agent"], float(row["rating"])) for row in rows] == [(n, board[n]) for n in board.order]
+
+
+def test_hostile_names_stay_text(tmp_path: Path) -> None:
+    path = tmp_path / "hostile.jsonl"
+    names = ["\x1b[31mred\x07", "a|b", "50%_$x$", "[bold]b[/bold]", "new\nline"]
+    path.write_text("\n".join(json.dumps({"ranking": [a, b]}) for a in names for b in names if a != b))
+    table = run("rank", str(path)).stdout
+    assert "\x1b" not in table and "\x07" not in table
+    assert len(table.splitlines()) == 6
+    assert "[bold]b[/bold]" in table
+    assert r"a\|b" in run("rank", str(path), "--format", "md").stdout
+    assert r"50\%\_\$x\$" in run("rank", str(path), "--format", "latex").stdout
+    assert {r["agent"] for r in json.loads(run("rank", str(path), "--format", "json").stdout)["agents"]} == set(names)
+
+
+def test_pipes(battles: str) -> None:
+    made = sco("simulate", "cycle", "--votes", "30", "--agents", "5", "--phi", "0.4")
+    assert made.returncode == 0
+    ranked = sco("rank", "-", "--format", "json", given=made.stdout)
+    assert ranked.returncode == 0
+    assert set(json.loads(ranked.stdout)["smith_set"]) == {"agent-1", "agent-2", "agent-3"}
+    assert sco("rank", "-", given=BATTLES.encode()).stdout == sco("rank", battles).stdout
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "softcondorcet", "simulate", "uniform", "--votes", "20000"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+def test_inspect_says_what_the_data_can_support(battles: str) -> None:
+    text = run("inspect", battles).stdout
+    assert "Condorcet winner  none" in text
+    assert "caution: never below another agent: x" in text
+    found = json.loads(run("inspect", battles, "--format", "json").stdout)
+    assert found["undefeated"] == ["x"]
+    assert found["healthy"]
+
+
+def test_inspect_strict_fails_on_a_problem(tmp_path: Path) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text("model_a,model_b,winner\na,b,model_a\nc,d,model_a\n")
+    assert run("inspect", str(path)).exit_code == 0
+    assert run("inspect", str(path), "--strict").exit_code == 1
+
+
+def test_convert_and_back(battles: str, tmp_path: Path) -> None:
+    target = str(tmp_path / "votes.toi")
+    assert run("convert", battles, target).exit_code == 0
+    assert sc.read(target).pairs().total == sc.read(battles).pairs().total
+    assert '"ranking"' in run("convert", target, "-", "--to", "jsonl").stdout
+
+
+@pytest.mark.parametrize("model", ["uniform", "skill", "mallows", "plackett-luce", "cycle", "demo"])
+def test_simulate_repeats_with_its_seed(model: str) -> None:
+    first, again = run("simulate", model, "--votes", "20"), run("simulate", model, "--votes", "20")
+    assert first.exit_code == 0
+    assert first.stdout == again.stdout
+    assert first.stdout != run("simulate", model, "--votes", "20", "--seed", "1").stdout
+
+
+def test_demo_needs_nothing() -> None:
+    result = run("demo")
+    assert result.exit_code == 0
+    assert "aster" in result.stdout
+    assert "problem: 2 groups of agents never met" in result.stdout
+
+
+def test_start_from_saved_ratings(battles: str, tmp_path: Path) -> None:
+    saved = tmp_path / "board.json"
+    saved.write_text(run("rank", battles, "--format", "json").stdout)
+    again = json.loads(run("rank", battles, "--format", "json", "--start", str(saved)).stdout)
+    assert again["steps"] < json.loads(saved.read_text())["steps"]
+    saved.write_text("{}")
+    assert "expected the JSON of Ratings.to_json" in run("rank", battles, "--start", str(saved)).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("rank", "no-such-file.csv"), 1, "no-such-file.csv"),
+        (("rank", "{file}", "--method", "elo9"), 2, "--method must be one of sco, fenchel_young, got 'elo9'"),
+        (("rank", "{file}", "--set", "temperature"), 2, "--set must be NAME=VALUE, got 'temperature'"),
+        (("rank", "{file}", "--set", "temperature=-1"), 2, "temperature must be a positive number"),
+        (("rank", "{file}", "--set", "tempo=1"), 2, "sco has no option 'tempo'"),
+        (("rank", "{file}", "--column", "judge"), 2, "--column must be ROLE=NAME"),
+        (("rank", "{file}", "--format", "pdf"), 2, "'pdf' is not one of"),
+        (("rank",), 2, "Missing argument"),
+        (("rankk",), 2, "No such command"),
+        (("convert", "{file}", "out.docx"), 2, "format must be"),
+        (("simulate", "cycle", "--agents", "2"), 2, "cycle must be between 3 and"),
+    ],
+)
+def test_wrong_words_get_one_line_and_a_code(words: tuple[str, ...], code: int, message: str, battles: str) -> None:
+    result = run(*(word.format(file=battles) for word in words))
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not result.stdout
+
+
+def test_bad_data_is_placed(tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text("model_a,model_b,winner\nx,y,model_a\nx,y,model_c\n")
+    result = run("rank", str(path))
+    assert result.exit_code == 1
+    assert "bad.csv:3: winner is 'model_c'; expected" in result.stderr
+
+
+def test_no_progress_bar_where_nobody_looks(battles: str) -> None:
+    assert b"\x1b" not in sco("rank", battles, "--set", "solver=sgd", "--set", "steps=200000").stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_progress_bar_on_a_terminal_after_two_seconds(tmp_path: Path) -> None:
+    import pty
+
+    path = tmp_path / "votes.csv"
+    sc.write(sc.synthetic.mallows(50, agents=40), str(path))
+    leader, follower = pty.openpty()
+    words = [
+        "rank",
+        str(path),
+        "--set",
+        "solver=sgd",
+        "--set",
+        "batch='all'",
+        "--set",
+        "steps=300000",
+        "--set",
+        "every=500",
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-m", "softcondorcet", *words], stdout=subprocess.DEVNULL, stderr=follower,
+        env={**os.environ, "TERM": "xterm"},
+    ) as process:  # fmt: skip
+        os.close(follower)
+        seen = b""
+        while b"sco on 50 votes" not in seen:
+            seen += os.read(leader, 1000)
+        process.terminate()
+    os.close(leader)
+    assert b"sco on 50 votes" in seen

@@ -1,0 +1,101 @@
+"""README and docs: their code runs, and every command, option and method is in them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import softcondorcet as sc
+from softcondorcet.cli import main
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+BATTLES = "model_a,model_b,winner\nx,y,model_a\ny,z,model_a\nx,z,tie\nz,x,model_b\n"
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.S)
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_battles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "battles.csv").write_text(BATTLES)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_python_in_the_docs_runs(page: Path) -> None:
+    names: dict[str, object] = {}
+    for block in blocks(page, "python"):
+        exec(compile(block, str(page), "exec"), names)
+    assert page.read_text().startswith("#")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_commands_in_the_docs_run(page: Path) -> None:
+    for line in "\n".join(blocks(page, "sh")).splitlines():
+        text = line.partition("  #")[0].strip()
+        if not text:
+            continue
+        if not text.startswith("sco "):
+            assert text.startswith(("./", "pip ", "git ", "cd ")), f"{page.name}: {line}"
+            continue
+        piped = None
+        command, _, target = text.partition(" > ")
+        for part in command.split(" | "):
+            result = CliRunner().invoke(main, shlex.split(part)[1:], input=piped)
+            assert result.exit_code == 0, f"{part}: {result.stderr}"
+            piped = result.stdout
+        if target:
+            Path(target).write_text(piped or "")
+
+
+def test_every_command_and_option_is_documented() -> None:
+    text = (ROOT / "docs" / "cli.md").read_text()
+    for name, command in main.commands.items():
+        assert f"sco {name}" in text
+        for option in command.params:
+            if isinstance(option, click.Option) and option.name != "help":
+                assert f"`{option.opts[-1]}" in text, f"sco {name} {option.opts}"
+                assert name == "rank" or option.help or option.name in ("form", "votes", "agents", "seed")
+
+
+@pytest.mark.parametrize("method", sorted(sc.METHODS))
+def test_every_method_has_a_page_with_its_options_and_defaults(method: str) -> None:
+    text = (ROOT / "docs" / "methods" / f"{method}.md").read_text()
+    assert text.startswith(f"# {method}: {sc.METHODS[method].title}")
+    parameters = list(inspect.signature(sc.METHODS[method].function).parameters.values())[1:]
+    documented: dict[str, str] = {}
+    for names, defaults in re.findall(r"^\| (`[^|]*) \| ([^|]*) \|", text, re.M):
+        values = re.split(r", (?![^(]*\))", defaults)
+        keys = re.findall(r"`(\w+)`", names)
+        documented |= (
+            dict(zip(keys, values, strict=True)) if len(keys) == len(values) else dict.fromkeys(keys, defaults)
+        )
+    for parameter in parameters:
+        if parameter.name == "solver":
+            assert "`solver=" in text
+            continue
+        assert parameter.name in documented, f"{method}.{parameter.name} is not documented"
+        if parameter.default is not None:
+            shown = repr(parameter.default).replace("'", '"').replace("(0.0, 100.0)", "(0, 100)")
+            assert f"`{shown}`".replace(".0`", "`") in documented[parameter.name].replace(".0`", "`"), parameter.name
+
+
+def test_every_public_name_is_in_the_docs() -> None:
+    text = "\n".join(page.read_text() for page in PAGES)
+    for name in sc.__all__:
+        assert re.search(rf"\b{name}\b", text), f"{name} is not documented"
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
