@@ -150,6 +150,8 @@ def test_start_from_saved_ratings(battles: str, tmp_path: Path) -> None:
         (("rank", "{file}", "--method", "elo9"), 2, "--method must be one of sco, fenchel_young, got 'elo9'"),
         (("rank", "{file}", "--set", "temperature"), 2, "--set must be NAME=VALUE, got 'temperature'"),
         (("rank", "{file}", "--set", "temperature=-1"), 2, "temperature must be a positive number"),
+        (("rank", "{file}", "--set", "temperature=hot"), 2, "temperature must be a positive number, got 'hot'"),
+        (("rank", "{file}", "--set", "watch=1"), 2, "--set must be an option with a plain value"),
         (("rank", "{file}", "--set", "tempo=1"), 2, "sco has no option 'tempo'"),
         (("rank", "{file}", "--column", "judge"), 2, "--column must be ROLE=NAME"),
         (("rank", "{file}", "--format", "pdf"), 2, "'pdf' is not one of"),

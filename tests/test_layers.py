@@ -15,7 +15,7 @@ SOURCE = Path(sc.__file__).parent
 # A module may import from lower layers, and from its own.
 LAYERS = [
     ["arrays", "errors"],
-    ["cells", "kernels", "threads"],
+    ["cells", "kernels", "options", "threads"],
     ["columns"],
     ["profile"],
     ["pairs"],

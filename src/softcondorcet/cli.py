@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from softcondorcet import __version__
-from softcondorcet.errors import DataError, OptionError
+from softcondorcet.errors import DataError, NotConverged, OptionError
+from softcondorcet.options import check
 
 if TYPE_CHECKING:
     from softcondorcet.profile import Profile
     from softcondorcet.ratings import Ratings
+
+Watch = Callable[[int, int, Any], None]
 
 FORMATS = ("table", "md", "csv", "json", "latex")
 KINDS = ("battles", "rankings", "scores")
@@ -28,7 +31,9 @@ class _Command(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            result = super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = _warn
+                result = super().invoke(ctx)
             sys.stdout.flush()
         except DataError as error:
             _fail(str(error), 1)
@@ -112,14 +117,17 @@ def rank(
     """
     from softcondorcet.registry import METHODS
     from softcondorcet.registry import rank as run
+    from softcondorcet.tables import printable
 
     if method not in METHODS:
         raise OptionError(f"--method must be one of {', '.join(METHODS)}, got {method!r}")
     given = {"seed": seed, "start": None if start is None else _saved(start)}
-    profile = _read(file, kind, columns)
-    with _progress(f"{method} on {profile.n_votes:,} votes") as watch:
+    with _progress() as work:
+        work(f"reading {printable(file)}")
+        profile = _read(file, kind, columns)
+        watch = work(f"{method} on {profile.n_votes:,} votes")
         known = {name: value for name, value in {**given, "watch": watch}.items() if name in METHODS[method].options}
-        board = run(profile, method, **known, **_settings(settings))
+        board = run(profile, method, **{**known, **_settings(settings)})
     _print_board(board, profile, form, top, quiet)
 
 
@@ -130,13 +138,16 @@ def rank(
 def inspect(file: str, kind: str | None, columns: tuple[str, ...], form: str, strict: bool) -> None:
     """Say what the data of FILE can support: counts, ties, connections, Condorcet winner, cycles, doubtful votes."""
     from softcondorcet.doctor import inspect as look
+    from softcondorcet.tables import printable
 
-    found = look(_read(file, kind, columns))
+    with _progress() as work:
+        work(f"reading {printable(file)}")
+        profile = _read(file, kind, columns)
+        work(f"looking at {profile.n_votes:,} votes")
+        found = look(profile)
     if form == "json":
         click.echo(found.to_json())
     else:
-        from softcondorcet.tables import printable
-
         click.echo("\n".join(printable(line) for line in found.lines()))
     if strict and not found.healthy:
         sys.exit(1)
@@ -241,6 +252,7 @@ def _settings(settings: tuple[str, ...]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for setting in settings:
         name, value = _split(setting, "--set", "NAME=VALUE")
+        check(name not in ("start", "watch"), "--set", "an option with a plain value; for start see --start", setting)
         try:
             options[name] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
@@ -261,32 +273,40 @@ def _print_board(board: Ratings, profile: Profile, form: str, top: int | None, q
 
 
 @contextmanager
-def _progress(title: str) -> Iterator[Callable[[int, int, Any], None] | None]:
-    """A bar for work that takes more than two seconds, on a terminal; nothing elsewhere."""
+def _progress() -> Iterator[Callable[[str], Watch | None]]:
+    """A bar for work that takes more than two seconds, on a terminal; nothing elsewhere.
+
+    Gives a function that names the work at hand and returns what a method calls to report its steps.
+    """
     if not sys.stderr.isatty():
-        yield None
+        yield lambda title: None
         return
+    from threading import Timer
+
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    task, began = bar.add_task(title, total=None), time.monotonic()
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task("", total=None)
 
-    def watch(step: int, steps: int, _: Any) -> None:
-        if not bar.live.is_started and time.monotonic() - began > 2:
-            bar.start()
-        bar.update(task, completed=step, total=steps)
+    def name(title: str) -> Watch:
+        bar.update(task, description=title, completed=0, total=None)
+        return lambda step, steps, _: bar.update(task, completed=step, total=steps)
 
+    timer = Timer(2.0, bar.start)
+    timer.start()
     try:
-        yield watch
+        yield name
     finally:
+        timer.cancel()
         bar.stop()
+
+
+def _warn(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
+    """One line instead of Python's two with a path. A result that did not converge says so itself."""
+    if not issubclass(category, NotConverged):
+        click.echo(f"warning: {message}", err=True)
 
 
 def _fail(message: str, code: int) -> NoReturn:

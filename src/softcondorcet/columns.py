@@ -37,21 +37,8 @@ Floats = NDArray[np.float64]
 
 PAIRS = (("model_a", "model_b"), ("agent_a", "agent_b"), ("player_a", "player_b"), ("left", "right"), ("a", "b"))
 AGENT = ("agent", "player", "model", "name")
-CONTEST = (
-    "contest_id",
-    "contest",
-    "vote_id",
-    "vote",
-    "voter_id",
-    "voter",
-    "match_id",
-    "match",
-    "game_id",
-    "game",
-    "race_id",
-    "race",
-    "event_id",
-    "event",
+CONTEST = tuple(
+    f"{word}{end}" for word in ("contest", "vote", "voter", "match", "game", "race", "event") for end in ("_id", "")
 )
 RANK = ("rank", "place", "position")
 TASK = ("task", "game", "benchmark", "scenario")

@@ -11,9 +11,3 @@ class OptionError(ValueError):
 
 class NotConverged(UserWarning):
     """The result is usable but the solver stopped before its tolerance was met."""
-
-
-def check(condition: bool, option: str, expected: str, got: object) -> None:
-    """Raise an ``OptionError`` naming the option unless the condition holds."""
-    if not condition:
-        raise OptionError(f"{option} must be {expected}, got {got!r}")

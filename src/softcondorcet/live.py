@@ -12,8 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from softcondorcet.errors import DataError, check
+from softcondorcet.errors import DataError
 from softcondorcet.kernels import perturbed, votes
+from softcondorcet.options import box, one_of, positive
 from softcondorcet.profile import Ranking, entries
 from softcondorcet.ratings import Ratings
 
@@ -39,12 +40,11 @@ class Live:
         seed: int = 0,
     ) -> None:
         """`temperature` is that of the sigmoid loss, or the scale of the Gumbel noise of the Fenchel-Young loss."""
-        low, high = bounds
-        check(loss in ("sigmoid", "fenchel_young"), "loss", "'sigmoid' or 'fenchel_young'", loss)
-        check(lr > 0, "lr", "a positive number", lr)
-        check(temperature > 0, "temperature", "a positive number", temperature)
-        check(np.isfinite(low) and np.isfinite(high) and low < high, "bounds", "two numbers, low < high", bounds)
-        self.loss, self.lr, self.temperature, self.bounds, self.seed = loss, lr, temperature, (low, high), seed
+        one_of("loss", ("sigmoid", "fenchel_young"), loss)
+        positive("lr", lr)
+        positive("temperature", temperature)
+        self.bounds = box("bounds", bounds)
+        self.loss, self.lr, self.temperature, self.seed = loss, lr, temperature, seed
         self.n_votes = 0
         self._state = votes.seed_state(np.random.default_rng([seed, 0]))
         self._number: dict[str, int] = {}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from softcondorcet.arrays import Floats, Ints
-from softcondorcet.errors import check
+from softcondorcet.options import check, one_of, whole
 from softcondorcet.profile import Profile
 
 Truth = dict[str, float]
@@ -32,8 +32,8 @@ def tournament(
     matching "uniform" draws the agents of a contest at random; "skill" draws the first, then, one at a time, the
     closest of three new candidates to the mean skill of those already in.
     """
-    check(contests >= 1, "contests", "a positive whole number", contests)
-    check(matching in ("uniform", "skill"), "matching", "'uniform' or 'skill'", matching)
+    whole("contests", contests)
+    one_of("matching", ("uniform", "skill"), matching)
     rng = np.random.default_rng(seed)
     skill = 100 + spread * rng.standard_normal(agents) if skills is None else np.array(skills, dtype=float)
     m = len(skill)
@@ -52,7 +52,7 @@ def mallows(votes: int, *, agents: int = 10, phi: float = 0.8, seed: int = 0) ->
     Repeated insertion: agent i goes d places above the bottom of those before it with probability proportional to
     phi^d, which draws exactly from the model. phi = 1 is uniform.
     """
-    check(votes >= 1, "votes", "a positive whole number", votes)
+    whole("votes", votes)
     check(0 < phi <= 1, "phi", "above 0 and at most 1", phi)
     rng = np.random.default_rng(seed)
     orders = np.zeros((votes, 0), dtype=np.int64)
@@ -71,7 +71,7 @@ def plackett_luce(
     votes: int, *, agents: int = 10, size: int | None = None, spread: float = 1.0, seed: int = 0
 ) -> tuple[Profile, Truth]:
     """Votes over `size` random agents (all by default) by repeated choice with log-strengths from N(0, spread)."""
-    check(votes >= 1, "votes", "a positive whole number", votes)
+    whole("votes", votes)
     rng = np.random.default_rng(seed)
     strength = spread * rng.standard_normal(agents)
     size = size or agents

@@ -19,10 +19,10 @@ from typing import Literal
 
 import numpy as np
 
-from softcondorcet.errors import check
 from softcondorcet.kernels import perturbed
 from softcondorcet.methods.outcome import rated
 from softcondorcet.methods.sgd import Watch, check_sgd, run_steps, sampled, starting_point
+from softcondorcet.options import box, one_of, positive, whole
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
 
@@ -56,14 +56,12 @@ def fenchel_young(
     >>> fenchel_young(p, schedule="sqrt", lr=0.1).order[0]
     'A'
     """
-    low, high = bounds
+    low, high = bounds = box("bounds", bounds)
+    positive("sigma", sigma)
+    one_of("perturbation", NOISES, perturbation)
+    whole("samples", samples)
+    check_sgd(steps, lr, batch, schedule, noise)
     profile = sampled(data)
-    check(np.isfinite(low) and np.isfinite(high) and low < high, "bounds", "two numbers, low < high", bounds)
-    check(sigma > 0, "sigma", "a positive number", sigma)
-    check(perturbation in NOISES, "perturbation", "'gumbel' or 'normal'", perturbation)
-    check(samples >= 1, "samples", "a positive whole number", samples)
-    check(noise >= 0, "noise", "a number that is not negative", noise)
-    check_sgd(steps, lr, batch, schedule)
     size = profile.n_votes if batch == "all" else int(batch)
     ratings = starting_point(profile.agents, bounds, start, noise, np.random.default_rng([seed, 1]))
     plan = perturbed.plan_perturbed(profile.start, profile.agent, profile.tier, profile.weight, profile.n_agents, size)

@@ -11,6 +11,7 @@ nothing says where one group stands against another.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,9 +20,8 @@ from softcondorcet.arrays import Floats, Ints
 from softcondorcet.kernels import insertion
 from softcondorcet.majority import linked_labels
 from softcondorcet.methods.descent import Descent, Loss, Stage, Watch, descend
+from softcondorcet.options import Box
 from softcondorcet.pairs import Pairs
-
-Box = tuple[float, float]
 
 # Ratings closer than this share of the box are equal up to rounding; a strict order is kept apart by less than that.
 _EQUAL, _APART = 1e-6, 1e-9
@@ -68,24 +68,34 @@ class Tiers:
         return new
 
 
-def polished(
+def descend_and_polish(
     loss: Loss,
     pairs: Pairs,
-    end: Descent,
-    stage: Stage,
+    start: Floats,
+    walk: Sequence[Stage],
+    *,
     bounds: Box,
     steps: int,
     tol: float,
-    watch: Watch | None,
+    watch: Watch | None = None,
 ) -> Descent:
-    """Improve the order of descended ratings and make the ratings follow it."""
-    tiers = best_tiers(pairs, end.ratings, _EQUAL * (bounds[1] - bounds[0]))
+    """Walk to the last stage, improve the order found there, and make the ratings follow it."""
+    near = descend(
+        loss, start, walk, bounds=bounds, steps=min(len(walk), steps), tol=tol, watch=_within(watch, 0, steps)
+    )
+    tiers = best_tiers(pairs, near.ratings, _EQUAL * (bounds[1] - bounds[0]))
     if not len(tiers.agents):
-        return Descent(end.ratings, end.steps, 0.0, True, end.errors)
-    even = tiers.put(end.ratings, tiers.spread(bounds))
-    final = descend(loss, even, [stage], bounds=bounds, steps=max(steps - end.steps, 1), tol=tol, watch=watch)
+        return Descent(near.ratings, near.steps, 0.0, True, near.errors)
+    even = tiers.put(near.ratings, tiers.spread(bounds))
+    left, later = max(steps - near.steps, 1), _within(watch, near.steps, steps)
+    final = descend(loss, even, walk[-1:], bounds=bounds, steps=left, tol=tol, watch=later)
     ratings = tiers.put(final.ratings, tiers.follow(final.ratings, bounds))
-    return Descent(ratings, end.steps + final.steps, final.error, final.converged, end.errors + final.errors)
+    return Descent(ratings, near.steps + final.steps, final.error, final.converged, near.errors + final.errors)
+
+
+def _within(watch: Watch | None, done: int, steps: int) -> Watch | None:
+    """Report the steps of a part as steps of the whole."""
+    return None if watch is None else lambda step, _, ratings: watch(done + step, steps, ratings)
 
 
 def best_tiers(pairs: Pairs, ratings: Floats, equal: float) -> Tiers:

@@ -20,18 +20,16 @@ from typing import Any, Literal
 import numpy as np
 
 from softcondorcet.arrays import Floats
-from softcondorcet.errors import check
 from softcondorcet.kernels import votes
 from softcondorcet.methods.descent import Loss, PairwiseLoss, Stage, Watch, descend
 from softcondorcet.methods.footrule import FootruleLoss
 from softcondorcet.methods.outcome import Data, rated
-from softcondorcet.methods.polish import polished
+from softcondorcet.methods.polish import descend_and_polish
 from softcondorcet.methods.sgd import Run, as_votes, check_sgd, run_steps, sampled, starting_point
+from softcondorcet.options import Box, box, check, not_negative, one_of, positive
 from softcondorcet.pairs import as_pairs
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
-
-Box = tuple[float, float]
 
 # The walk starts at an eighth of the box: from there on, a higher start only adds steps (benchmarks/walk.py).
 _WIDE, _WALK = 8, 100
@@ -49,7 +47,7 @@ def sco(
     bounds: Box = (0.0, 100.0),
     polish: bool = True,
     steps: int | None = None,
-    tol: float = 1e-3,
+    tol: float | None = None,
     lr: float = 0.01,
     batch: int | Literal["all"] = 32,
     schedule: str = "constant",
@@ -76,34 +74,37 @@ def sco(
     bounds: the box; the paper's is (0, 100).
     polish: improve the final order on the discrete loss and make the ratings follow it. Applies to the plain sigmoid
         loss only (sharpness 1, no prior, ties "half"), and gives the Condorcet guarantee.
-    steps, tol: most steps to take (1,000 for descent, 10,000 for sgd), and the step, in temperatures, at which descent
-        has converged.
+    steps: most steps to take; 1,000 for descent and 10,000 for sgd by default.
+    tol: the step, in temperatures, below which descent has converged: 0.01 with polish, whose order no longer moves,
+        0.001 otherwise.
     lr, batch, schedule, noise: of "sgd": rate, votes per step ("all" is plain gradient descent), rate schedule
         (constant, sqrt, inverse, linear, cosine), standard deviation of normal noise on the start.
     start: ratings to start from, by name; agents it lacks start at the middle.
     seed: of the sampling; the same seed gives the same bits.
-    watch, every: called as ``watch(step, steps, ratings)`` after each step of descent, and every `every` steps of sgd.
+    watch, every: called as ``watch(step, steps, ratings)`` after each step of descent, and every `every` steps of sgd
+        (0: several times a second).
 
     >>> p = Profile.from_rankings([["A", "B", "C"], ["C", "A", "B"]], weights=[2, 3])
     >>> board = sco(p)
     >>> board.order, board["C"]
     (['C', 'A', 'B'], 100.0)
     """
-    low, high = bounds
-    check(np.isfinite(low) and np.isfinite(high) and low < high, "bounds", "two numbers, low < high", bounds)
-    check(loss in ("kendall", "footrule"), "loss", "'kendall' or 'footrule'", loss)
-    check(solver in ("descent", "sgd"), "solver", "'descent' or 'sgd'", solver)
-    check(temperature == "auto" or temperature > 0, "temperature", "a positive number or 'auto'", temperature)
-    check(0 <= sharpness <= 1, "sharpness", "a number from 0 to 1", sharpness)
-    check(prior >= 0, "prior", "a number that is not negative", prior)
-    check(ties in ("half", "attract"), "ties", "'half' or 'attract'", ties)
-    check(tol > 0, "tol", "a positive number", tol)
-    check(noise >= 0, "noise", "a number that is not negative", noise)
+    low, high = bounds = box("bounds", bounds)
+    one_of("loss", ("kendall", "footrule"), loss)
+    one_of("solver", ("descent", "sgd"), solver)
+    one_of("ties", ("half", "attract"), ties)
+    if temperature != "auto":
+        positive("temperature", temperature)
+    not_negative("sharpness", sharpness)
+    check(sharpness <= 1, "sharpness", "a number from 0 to 1", sharpness)
+    not_negative("prior", prior)
     steps = (1_000 if solver == "descent" else 10_000) if steps is None else steps
-    check_sgd(steps, lr, batch, schedule)
+    check_sgd(steps, lr, batch, schedule, noise)
     sharp = sharpness == 1.0 and prior == 0.0 and ties == "half"
     check(sharp or loss == "kendall", "loss", "'kendall' with a sharpness, a prior or attracting ties", loss)
     plain = sharp and loss == "kendall"
+    tol = (0.01 if plain and polish else 0.001) if tol is None else tol
+    positive("tol", tol)
     check(plain or solver == "descent", "solver", "'descent' for anything but the plain sigmoid loss", solver)
     heat = _auto_temperature(len(data.agents), high - low, solver) if temperature == "auto" else float(temperature)
     options: dict[str, Any] = {
@@ -139,8 +140,7 @@ def sco(
     )
     walk = [target] if start is not None else _walk(target, high - low)
     if plain and polish:
-        near = descend(smooth, first, walk, bounds=bounds, steps=min(len(walk), steps), tol=tol, watch=watch)
-        end = polished(smooth, as_pairs(data), near, target, bounds, steps, tol, watch)
+        end = descend_and_polish(smooth, as_pairs(data), first, walk, bounds=bounds, steps=steps, tol=tol, watch=watch)
     else:
         end = descend(smooth, first, walk, bounds=bounds, steps=steps, tol=tol, watch=watch)
     return rated(

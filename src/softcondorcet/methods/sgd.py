@@ -7,12 +7,14 @@ table of convergence times.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import numpy as np
 
 from softcondorcet.arrays import Floats
-from softcondorcet.errors import DataError, OptionError, check
+from softcondorcet.errors import DataError, OptionError
+from softcondorcet.options import check, not_negative, one_of, positive, whole
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
 
@@ -27,20 +29,25 @@ SCHEDULES: dict[str, Callable[[Floats, int], Floats]] = {
     "linear": lambda t, steps: 1 - (t - 1) / steps,
     "cosine": lambda t, steps: (1 + np.cos(np.pi * (t - 1) / steps)) / 2,
 }
-# Steps between two looks at the clock when nobody asked for a finer view.
-_CHUNK = 10_000
+# Seconds between two calls of `watch` when nobody said how often.
+_LOOK = 0.1
 
 
 def run_steps(
     run: Run, ratings: Floats, *, steps: int, lr: float, schedule: str, watch: Watch | None, every: int
 ) -> None:
-    """Take all steps, in place, and show the ratings to `watch` every so many steps."""
-    size = every if watch is not None and every else _CHUNK
-    for first in range(0, steps, size):
-        t = np.arange(first + 1, min(first + size, steps) + 1, dtype=float)
-        run(ratings, lr * SCHEDULES[schedule](t, steps))
+    """Take all steps, in place, and show the ratings to `watch` every so many steps, or several times a second."""
+    rate, done, size = SCHEDULES[schedule], 0, every or 1
+    while done < steps:
+        size = min(size, steps - done) if watch is not None else steps
+        began = time.monotonic()
+        t = np.arange(done + 1, done + size + 1, dtype=float)
+        run(ratings, lr * rate(t, steps))
+        done += size
         if watch is not None:
-            watch(int(t[-1]), steps, ratings)
+            watch(done, steps, ratings)
+        if not every and time.monotonic() - began < _LOOK:
+            size *= 2
 
 
 def starting_point(
@@ -48,6 +55,7 @@ def starting_point(
 ) -> Floats:
     """The middle of the box, or another result's ratings where it has them; plus normal noise on request."""
     low, high = bounds
+    check(start is None or isinstance(start, Ratings), "start", "Ratings", start)
     ratings = np.full(len(agents), (low + high) / 2)
     if start is not None:
         ratings = np.array([start[name] if name in start else (low + high) / 2 for name in agents])
@@ -72,9 +80,11 @@ def sampled(data: object) -> Profile:
     return profile
 
 
-def check_sgd(steps: int, lr: float, batch: int | str, schedule: str) -> None:
+def check_sgd(steps: int, lr: float, batch: int | str, schedule: str, noise: float) -> None:
     """The options that both stochastic methods share."""
-    check(steps >= 1, "steps", "a positive whole number", steps)
-    check(lr > 0, "lr", "a positive number", lr)
-    check(batch == "all" or (isinstance(batch, int) and batch >= 1), "batch", "a positive whole number or 'all'", batch)
-    check(schedule in SCHEDULES, "schedule", f"one of {', '.join(SCHEDULES)}", schedule)
+    whole("steps", steps)
+    positive("lr", lr)
+    if batch != "all":
+        whole("batch", batch)
+    one_of("schedule", SCHEDULES, schedule)
+    not_negative("noise", noise)

@@ -20,7 +20,8 @@ from typing import IO, Any
 
 from softcondorcet.cells import Table, as_table
 from softcondorcet.columns import KINDS, pick
-from softcondorcet.errors import DataError, check
+from softcondorcet.errors import DataError
+from softcondorcet.options import check
 from softcondorcet.profile import Profile
 from softcondorcet.readers import preflib, table
 
