@@ -153,7 +153,8 @@ class PairwiseLoss:
             wins, losses, ties = pairs.wins[part], pairs.losses[part], pairs.ties[part]
             won, lost = won_pair_loss(d, stage.sharpness), won_pair_loss(-d, stage.sharpness)
             level = (won + lost) / 2 if self.tied is None else 0.5 * np.tanh(d / 2) ** 2
-            total += float(wins @ won + losses @ lost + ties @ level)
+            # A sum of products, not a dot product: BLAS would start threads for it.
+            total += float((wins * won + losses * lost + ties * level).sum())
         return total
 
     def _ties(self) -> Floats:
