@@ -41,6 +41,7 @@ def test_rank_prints_a_table_and_says_what_it_rests_on(battles: str) -> None:
     assert result.exit_code == 0
     assert result.stdout.splitlines()[0].split() == ["rank", "agent", "rating", "votes"]
     assert result.stdout.splitlines()[1].split() == ["1", "x", "100", "2"]
+    assert "sco: converged, 101 steps" in result.stderr
     assert "the order contradicts 0.5 comparisons" in result.stderr
     assert not run("rank", battles, "--quiet").stderr
 
@@ -121,10 +122,16 @@ def test_convert_and_back(battles: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("model", ["uniform", "skill", "mallows", "plackett-luce", "cycle", "demo"])
 def test_simulate_repeats_with_its_seed(model: str) -> None:
-    first, again = run("simulate", model, "--votes", "20"), run("simulate", model, "--votes", "20")
+    first, again = run("simulate", model), run("simulate", model)
     assert first.exit_code == 0
     assert first.stdout == again.stdout
-    assert first.stdout != run("simulate", model, "--votes", "20", "--seed", "1").stdout
+    assert first.stdout != run("simulate", model, "--seed", "1").stdout
+
+
+def test_the_demo_can_be_had_as_a_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "arena.csv")
+    assert run("simulate", "demo", "-o", path).exit_code == 0
+    assert run("rank", path).stdout.split() == run("demo").stdout.split("\n\n")[1].split()
 
 
 def test_demo_needs_nothing() -> None:
@@ -132,6 +139,7 @@ def test_demo_needs_nothing() -> None:
     assert result.exit_code == 0
     assert "aster" in result.stdout
     assert "problem: 2 groups of agents never met" in result.stdout
+    assert "Smith set         3: aster, birch, cedar (among the 11 agents of the largest group)" in result.stdout
 
 
 def test_start_from_saved_ratings(battles: str, tmp_path: Path) -> None:
@@ -157,8 +165,17 @@ def test_start_from_saved_ratings(battles: str, tmp_path: Path) -> None:
         (("rank", "{file}", "--format", "pdf"), 2, "'pdf' is not one of"),
         (("rank",), 2, "Missing argument"),
         (("rankk",), 2, "No such command"),
-        (("convert", "{file}", "out.docx"), 2, "format must be"),
+        (("convert", "{file}", "out.docx"), 2, "format of out.docx must be one of soc"),
         (("simulate", "cycle", "--agents", "2"), 2, "cycle must be between 3 and"),
+        (("simulate", "demo", "--votes", "5"), 2, "--votes must be left out for demo"),
+        (("simulate", "mallows", "--size", "3"), 2, "--size must be left out for mallows"),
+        (("simulate", "uniform", "--seed", "-1"), 2, "seed must be a whole number that is not negative"),
+        (("rank", "{file}", "--seed", "-1"), 2, "seed must be a whole number that is not negative"),
+        (("rank", "{file}", "--set", "seed=abc"), 2, "seed must be a whole number"),
+        (("rank", "{file}", "--set", "temperature=1e-300"), 2, "temperature must be between 1e-9 and 1e9 of the width"),
+        (("rank", "{file}", "--set", "polish=maybe"), 2, "polish must be True or False, got 'maybe'"),
+        (("rank", "{file}", "--set", "every=-1"), 2, "every must be a whole number"),
+        (("rank", "{file}", "--start", sys.executable), 1, f"{sys.executable}: "),
     ],
 )
 def test_wrong_words_get_one_line_and_a_code(words: tuple[str, ...], code: int, message: str, battles: str) -> None:
@@ -175,6 +192,20 @@ def test_bad_data_is_placed(tmp_path: Path) -> None:
     result = run("rank", str(path))
     assert result.exit_code == 1
     assert "bad.csv:3: winner is 'model_c'; expected" in result.stderr
+
+
+def test_words_for_yes_and_no(battles: str) -> None:
+    for word, value in (("false", False), ("True", True)):
+        shown = run("rank", battles, "--set", f"polish={word}", "--format", "json").stdout
+        assert json.loads(shown)["options"]["polish"] is value
+
+
+def test_weights_beyond_floats_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "heavy.csv"
+    path.write_text("model_a,model_b,winner,weight\nx,y,model_a,1e308\nx,y,model_a,1e308\n")
+    result = run("rank", str(path))
+    assert result.exit_code == 1
+    assert "more than 1e300 comparisons" in result.stderr
 
 
 def test_no_progress_bar_where_nobody_looks(battles: str) -> None:

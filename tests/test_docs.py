@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import click
@@ -43,6 +44,9 @@ def test_commands_in_the_docs_run(page: Path) -> None:
         text = line.partition("  #")[0].strip()
         if not text:
             continue
+        if text.startswith("printf "):
+            subprocess.run(text, shell=True, check=True)
+            continue
         if not text.startswith("sco "):
             assert text.startswith(("./", "pip ", "git ", "cd ")), f"{page.name}: {line}"
             continue
@@ -54,6 +58,12 @@ def test_commands_in_the_docs_run(page: Path) -> None:
             piped = result.stdout
         if target:
             Path(target).write_text(piped or "")
+
+
+def test_the_first_screen_shows_what_the_command_prints() -> None:
+    (make, rank), (shown,) = blocks(ROOT / "README.md", "sh")[0].splitlines(), blocks(ROOT / "README.md", "text")
+    subprocess.run(make, shell=True, check=True)
+    assert CliRunner().invoke(main, shlex.split(rank)[1:]).stdout == shown
 
 
 def test_every_command_and_option_is_documented() -> None:

@@ -41,6 +41,18 @@ def test_duplicates_are_counted_and_told_from_battles() -> None:
     assert "duplicate-votes" not in names_of(battles)
 
 
+def test_the_first_agent_counts_in_a_duplicate() -> None:
+    votes = Profile.from_rankings([["a", "x"], ["c", "b"], [["a", "c"], "b"]])
+    assert sc.inspect(votes).duplicate_votes == 0
+
+
+def test_claims_about_the_top_say_among_whom() -> None:
+    found = sc.inspect(Profile.from_rankings([["t", ["b", "c", "d", "e"]], ["x", "y", "z"]]))
+    assert found.condorcet_winner is None
+    assert found.largest_group_winner == "t"
+    assert any("t (among the 5 agents of the largest group)" in line for line in found.lines())
+
+
 def test_duplicates_need_the_same_judge_and_time() -> None:
     arrays = (("a", "b"), np.array([0, 2, 4]), np.array([0, 1, 0, 1]), np.array([0, 1, 0, 1]), np.ones(2))
     assert sc.inspect(Profile(*arrays)).duplicate_votes == 1
@@ -52,7 +64,8 @@ def test_duplicates_need_the_same_judge_and_time() -> None:
 def test_json_and_lines_say_the_same() -> None:
     found = sc.inspect(sc.synthetic.demo())
     data = json.loads(found.to_json())
-    assert data["smith_set"] == ["aster", "birch", "cedar"]
+    assert data["largest_group_smith_set"] == ["aster", "birch", "cedar"]
+    assert len(data["smith_set"]) == 13  # nothing beats agents that were never compared
     assert data["healthy"] is False
     assert data["findings"][0]["name"] == "disconnected"
     assert any(line.startswith("problem: 2 groups") for line in found.lines())

@@ -86,8 +86,12 @@ def test_a_broken_snapshot_is_an_error(text: str) -> None:
 
 def test_a_snapshot_with_a_wrong_number_of_ratings_is_an_error() -> None:
     data = json.loads(sc.Live(["a", "b"]).snapshot())
-    with pytest.raises(sc.DataError, match="snapshot"):
-        sc.Live.restore(json.dumps({**data, "ratings": [50.0]}))
+    for change in (
+        {"ratings": [50.0]}, {"ratings": [50.0, 101.0]}, {"ratings": [50.0, None]}, {"votes": [0, -1]}, {"state": [-1]},
+        {"agents": ["a", "a"]}, {"agents": ["a", 3]},
+    ):  # fmt: skip
+        with pytest.raises(sc.DataError, match=r"snapshot|agents"):
+            sc.Live.restore(json.dumps({**data, **change}))
 
 
 def test_options_are_checked() -> None:

@@ -72,11 +72,11 @@ def test_a_lost_comparison_is_noticed() -> None:
         check_total(pairs, 4.0)
 
 
-def test_a_vote_of_ten_thousand_does_not_build_its_square_in_memory() -> None:
-    """The counts of 50 million pairs take 1.4 GB; a list of raw pairs from two such votes would double that."""
+def test_long_votes_do_not_build_their_raw_pairs_in_memory() -> None:
+    """The result takes 32 bytes a pair; a list of the raw pairs of two votes would double that."""
     import tracemalloc
 
-    m = 3_000  # the same code path at a tenth of the time
+    m = 3_000
     profile = sc.synthetic.mallows(2, agents=m, phi=1.0)
     tracemalloc.start()
     pairs = profile.pairs()
@@ -101,6 +101,28 @@ def test_profile_arrays_are_read_only_and_input_is_not_touched() -> None:
         profile.weight[0] = 2
     with pytest.raises(ValueError, match="read-only"):
         profile.pairs().wins[0] = 2
+
+
+def test_pairs_cannot_be_changed_and_leave_the_callers_arrays_alone() -> None:
+    pairs = Profile.from_rankings([["a", "b"]]).pairs()
+    with pytest.raises(ValueError, match="read-only"):
+        pairs.margin[:] = -1
+    wins = np.ones(1)
+    made = Pairs(("a", "b"), np.array([0]), np.array([1]), wins, np.zeros(1), np.zeros(1))
+    wins[0] = 2
+    assert not made.wins.flags.writeable
+
+
+def test_groups_and_times_are_checked() -> None:
+    arrays = (("a", "b"), [0, 2], [0, 1], [0, 1], [1.0])
+    with pytest.raises(sc.DataError, match="vote 1: no group has number 1"):
+        Profile(*arrays, group=[1], groups=("x",))
+    with pytest.raises(sc.DataError, match="vote 1: its time is not a finite number"):
+        Profile(*arrays, when=[np.nan])
+
+
+def test_weights_may_come_from_a_generator() -> None:
+    assert Profile.from_rankings([["a", "b"]] * 2, weights=(w for w in (1, 2))).weight.tolist() == [1, 2]
 
 
 def test_take_keeps_agents_groups_and_times() -> None:
@@ -128,6 +150,11 @@ def test_take_keeps_agents_groups_and_times() -> None:
         ([["a"], []], {}, "vote 2: expected at least one agent"),
         (["abc"], {}, "vote 1: expected a list of agents, got 'abc'"),
         ([["a", 3]], {}, "vote 1: expected agent names"),
+        ([["a", ""]], {}, "vote 1: expected agent names"),
+        ([["a", "b"]], {"weights": ["x"]}, "weights: expected numbers"),
+        ([["a", "b"]], {"weights": [[1, 2]]}, "weights: expected a list of numbers"),
+        ([["a", "b"]], {"weights": [1e305]}, "more than 1e300 comparisons"),
+        ([["a", "b"]], {"agents": ["a", "b", 3]}, "agents: expected names"),
         ([[["a", 3]]], {}, "vote 1: expected agent names"),
         ([["a", "b"]], {"weights": [1, 2]}, "expected one for each of 1 votes, got 2"),
         ([["a", "b"]], {"weights": [-1]}, "vote 1: weight is -1.0"),

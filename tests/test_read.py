@@ -172,6 +172,24 @@ def test_write_preflib_refuses_a_suffix_that_does_not_fit(tmp_path, rankings, fi
     assert f"# DATA TYPE: {fits}\n" in (tmp_path / "x.txt").read_text()
 
 
+def test_a_missing_number_is_no_name_in_any_frame():
+    import polars
+
+    columns = {"model_a": [1.0, float("nan")], "model_b": [2.0, 3.0], "winner": ["model_a", "tie"]}
+    for frame in (columns, polars.DataFrame(columns)):
+        with pytest.raises(DataError, match="row 1: model_a is nan; expected a name"):
+            read(frame)
+
+
+def test_flags_are_checked_in_numeric_columns_too():
+    import pandas
+
+    columns = {"agent": ["x", "y"], "task": ["t", "t"], "score": [1, 2], "higher_is_better": [5, 5]}
+    for frame in (columns, pandas.DataFrame(columns)):
+        with pytest.raises(DataError, match="higher_is_better is 5; expected 1, 0, true or false"):
+            read(frame)
+
+
 def test_write_refuses_what_it_cannot_keep(tmp_path, capsys):
     with pytest.raises(DataError, match="weights are not whole"):
         write(Profile.from_rankings([["a", "b"]], weights=[0.5]), tmp_path / "x.soc")
@@ -181,7 +199,10 @@ def test_write_refuses_what_it_cannot_keep(tmp_path, capsys):
         write(Profile.from_rankings([["a ", "b"]]), tmp_path / "x.csv")
     with pytest.raises(DataError, match="cannot be written"):
         write(Profile.from_rankings([["a", "b"]]), tmp_path / "no" / "x.csv")
-    with pytest.raises(OptionError, match="format must be"):
+    for profile in (Profile.from_rankings([]), Profile.from_rankings([["a", "b"]], weights=[1e16])):
+        with pytest.raises(DataError, match=r"there are no votes|below 1e15"):
+            write(profile, tmp_path / "x.soc")
+    with pytest.raises(OptionError, match="format of - must be"):
         write(Profile.from_rankings([["a", "b"]]), "-")
     with pytest.warns(UserWarning, match="1 agents stand in no vote"):
         write(Profile.from_rankings([["a", "b"]], agents=["a", "b", "c"]), tmp_path / "x.csv")
@@ -716,4 +737,5 @@ def test_fuzz_jsonl(text, changes):
     ),
 )
 def test_fuzz_bytes(data, name, start):
-    assert survives(start + data, name) is None or start
+    profile = survives(start + data, name)
+    assert profile is None or profile.n_votes > 0

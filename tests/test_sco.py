@@ -100,9 +100,60 @@ def test_nothing_is_said_about_agents_nobody_compared() -> None:
 def test_a_small_group_is_kept_around_the_middle() -> None:
     """Nothing says how two newcomers compare with the rest, so neither of them may lead the board."""
     board = sc.sco(sc.synthetic.demo())
-    assert board.smith_set == ("aster", "birch", "cedar")
     assert set(board.order[:3]) == {"aster", "birch", "cedar"}
     assert board["newcomer-1"] + board["newcomer-2"] == pytest.approx(100, abs=1e-6)
+
+
+@given(profiles())
+def test_ties_never_cost_more_than_the_order_shown(profile: Profile) -> None:
+    """Agents share a rating only where no margin between any two of them says who is better."""
+    board = sc.sco(profile)
+    assert board.discrete_loss is not None
+    assert board.discrete_loss <= sc.discrete_loss(profile, board.order) + 1e-9
+
+
+def test_agents_that_a_margin_tells_apart_do_not_tie() -> None:
+    votes = ["n0 n1", "n0 n2", "n3 n0", "n1 n3", "n4 n0", "n4 n1", "n1 n4", "n2 n4"]
+    profile = Profile.from_rankings([vote.split() for vote in votes])
+    board = sc.sco(profile)
+    assert board.discrete_loss == sc.discrete_loss(profile, board.order) == 3.0
+
+
+@pytest.mark.parametrize("bounds", [(0.1, 0.7), (-3.3, 11.1), (1e-3, 1e3)])
+def test_no_rating_leaves_the_box_by_rounding(bounds: tuple[float, float]) -> None:
+    profile = Profile.from_rankings([["a", "b", "c", "d"], ["x", "y", "z"], ["p", "q"]])
+    values = sc.sco(profile, bounds=bounds).values
+    assert values.min() >= bounds[0] and values.max() <= bounds[1]
+
+
+@pytest.mark.parametrize("steps", [1, 2, 50, 101])
+def test_no_more_steps_than_asked_for(steps: int) -> None:
+    seen: list[tuple[int, int]] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sc.NotConverged)
+        board = sc.sco(tennessee(), steps=steps, tol=1e-12, watch=lambda step, of, _: seen.append((step, of)))
+    assert board.steps == steps == len(seen)
+    assert seen == [(k, steps) for k in range(1, steps + 1)]
+    assert board.order[0] == "Nashville"
+
+
+def test_heavy_and_light_votes_together() -> None:
+    """Sums over rows must not lose a light row next to a heavy one."""
+    profile = Profile.from_rankings([["h", "i"], ["a", "b"], ["b", "c"], ["a", "c"]], weights=[1e17, 1, 1, 1])
+    rows = profile.pairs().by_agent
+    assert rows.sums(np.abs(rows.margin)).tolist() == [1e17, 1e17, 2, 2, 2]
+    board = sc.sco(profile, sharpness=0.5, prior=0.1)
+    assert board["a"] > board["b"] > board["c"]
+
+
+def test_stochastic_runs_do_not_claim_to_have_converged() -> None:
+    for board in (
+        sc.sco(tennessee(), solver="sgd", steps=1),
+        sc.fenchel_young(tennessee(), steps=1),
+        sc.Live().ratings(),
+    ):
+        assert board.converged is None and board.error is None
+        assert "converged" not in board.summary()[0]
 
 
 def test_equal_agents_tie() -> None:
@@ -223,6 +274,12 @@ def test_profiles_without_a_comparison_are_rated_at_the_middle() -> None:
     ("options", "message"),
     [
         ({"temperature": 0}, "temperature must be a positive number, got 0"),
+        ({"temperature": 1e300}, "temperature must be between"),
+        ({"bounds": (0, 1e-310)}, "bounds must be two numbers that are clearly apart"),
+        ({"bounds": (-1e308, 1e308)}, "bounds must be two numbers that are clearly apart"),
+        ({"seed": None}, "seed must be a whole number"),
+        ({"every": -1}, "every must be a whole number"),
+        ({"polish": "no"}, "polish must be True or False"),
         ({"temperature": "hot"}, "temperature must be a positive number, got 'hot'"),
         ({"temperature": [1]}, "temperature must be a positive number"),
         ({"bounds": 5}, "bounds must be two numbers"),
@@ -267,6 +324,17 @@ def test_there_must_be_a_vote_to_sample() -> None:
         assert sc.sco(profile).converged
 
 
+@pytest.mark.parametrize("data", ["battles.csv", {"a": 1}, [["a", "b"]], None])
+def test_anything_but_a_profile_is_refused_with_a_hint(data: object) -> None:
+    for use in (sc.sco, sc.condorcet_winner, sc.smith_set, sc.inspect, sc.fenchel_young):
+        with pytest.raises(sc.OptionError, match="data must be a Profile"):
+            use(data)
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
+    assert sc.sco(tennessee(), solver="sgd", steps=np.int64(3), batch=np.int32(2)).steps == 3
+
+
 def test_fenchel_young_orders_by_skill_with_either_noise() -> None:
     profile, truth = sc.synthetic.tournament(2000, agents=6, size=3, seed=1)
     for perturbation in ("gumbel", "normal"):
@@ -285,6 +353,9 @@ def test_results_carry_what_they_rest_on() -> None:
     assert back.to_dict() == board.to_dict()
     with pytest.raises(KeyError, match="no agent 'Paris'"):
         board["Paris"]
+    assert not board.votes.flags.writeable
+    with pytest.raises(sc.DataError, match="rating of 'a': expected a finite number"):
+        sc.Ratings(("a",), np.array([np.nan]), "sco")
     with pytest.raises(sc.DataError, match=r"expected the JSON of Ratings\.to_json"):
         sc.Ratings.from_json('{"agents": 3}')
 

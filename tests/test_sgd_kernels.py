@@ -325,3 +325,10 @@ def test_agrees_with_open_spiel_on_its_own_batches(layout: str) -> None:
     run_sigmoid(plan_sigmoid(*votes, batch, layout=layout), r, np.full(steps, 0.7), 1.5, 0.0, 100.0, state_of(0), picks)
     assert r == pytest.approx([theirs[name] for name in names], abs=1e-11)
     assert np.ptp(r) > 1
+
+
+def test_many_agents_are_not_kept_as_small_integers():
+    """Tiers beyond 32,767 do not fit an int16: that layout must not be chosen."""
+    m = 33_000
+    start, order, weight = np.array([0, m]), np.arange(m), np.ones(1)
+    assert plan_sigmoid(start, order, order, weight, m, 8).layout != "tiers"

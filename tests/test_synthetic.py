@@ -49,15 +49,17 @@ def test_plackett_luce_first_places_follow_strength() -> None:
 
 
 @pytest.mark.parametrize("cycle", [3, 4, 5])
-def test_planted_cycles_are_there(cycle: int) -> None:
-    profile = synthetic.planted_cycle(60, cycle=cycle, seed=cycle)
-    assert sc.condorcet_winner(profile) is None
-    assert set(sc.smith_set(profile)) == set(profile.agents[:cycle])
+@pytest.mark.parametrize("votes", [5, 6, 60])
+def test_planted_cycles_are_there(cycle: int, votes: int) -> None:
+    for seed in range(20):
+        profile = synthetic.planted_cycle(votes, cycle=cycle, seed=seed)
+        assert sc.condorcet_winner(profile) is None
+        assert set(sc.smith_set(profile)) == set(profile.agents[:cycle])
 
 
 def test_the_demo_has_something_to_show() -> None:
     found = sc.inspect(synthetic.demo())
-    assert found.smith_set == ("aster", "birch", "cedar")
+    assert found.largest_group_smith_set == ("aster", "birch", "cedar")
     assert found.groups == 2
     assert not found.healthy
     assert 0.05 < found.tied_share < 0.2
@@ -84,5 +86,7 @@ def test_bad_sizes_are_named() -> None:
         synthetic.tournament(5, agents=3, size=4)
     with pytest.raises(sc.OptionError, match="phi must be above 0"):
         synthetic.mallows(5, phi=0)
+    with pytest.raises(sc.OptionError, match="votes must be at least the length of the cycle"):
+        synthetic.planted_cycle(2)
     with pytest.raises(sc.OptionError, match="matching must be"):
         synthetic.tournament(5, matching="chess")

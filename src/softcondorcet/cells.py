@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softcondorcet.errors import DataError
+from softcondorcet.errors import DataError, some
 
 Ints = NDArray[np.int32]
 
@@ -44,7 +44,7 @@ class Table:
     @property
     def names(self) -> str:
         """The columns, for an error message."""
-        return _some(self._columns)
+        return some(map(repr, self._columns), 12)
 
     def renamed(self, name: str) -> Table:
         """The same columns as the rows of a file."""
@@ -57,7 +57,7 @@ class Table:
                 return name
             same = [column for column in self._columns if column.strip().casefold() == name.strip().casefold()]
             if len(same) > 1:
-                raise DataError(f"{self.name}: columns {_some(same)} have one name; expected one of them")
+                raise DataError(f"{self.name}: columns {some(map(repr, same))} have one name; expected one of them")
             if same:
                 return same[0]
         return None
@@ -93,7 +93,7 @@ class Table:
 
     def numbers(self, name: str, reader: Callable[[Any], float]) -> NDArray[np.float64]:
         column = self._columns[name]
-        if not isinstance(column, Column | list):
+        if not isinstance(column, Column | list) and reader is not read_flag:
             numbers = _series_numbers(column, times=reader is read_time)
             if numbers is not None and (reader is not read_weight or (numbers >= 0).all()):
                 return numbers
@@ -230,7 +230,8 @@ def is_blank(value: object) -> bool:
 
 def read_name(value: Any) -> str:
     """An agent, a contest, a judge: text without its outer spaces, or a number or date as text."""
-    if is_blank(value) or isinstance(value, bool) or not isinstance(value, str | int | float | Decimal | date):
+    known = isinstance(value, str | int | float | Decimal | date) and not isinstance(value, bool)
+    if is_blank(value) or not known or (isinstance(value, float | Decimal) and not isfinite(value)):
         raise ValueError("a name")
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # frames turn whole numbers into floats when a cell is missing
@@ -289,8 +290,3 @@ def read_flag(value: Any) -> bool:
     if word in ("0", "0.0", "false", "no"):
         return False
     raise ValueError("1, 0, true or false")
-
-
-def _some(names: Iterable[str], most: int = 12) -> str:
-    names = [repr(name) for name in names]
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "") or "none"

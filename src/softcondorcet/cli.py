@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+from click.core import ParameterSource
 
 from softcondorcet import __version__
 from softcondorcet.errors import DataError, NotConverged, OptionError
@@ -23,7 +24,16 @@ Watch = Callable[[int, int, Any], None]
 
 FORMATS = ("table", "md", "csv", "json", "latex")
 KINDS = ("battles", "rankings", "scores")
+_WORDS = {"true": True, "false": False, "none": None}
 MODELS = ("uniform", "skill", "mallows", "plackett-luce", "cycle", "demo")
+# The models that each option of 'simulate' has a meaning for.
+_APPLIES = {
+    "votes": MODELS[:-1],
+    "agents": MODELS[:-1],
+    "size": ("uniform", "skill", "plackett-luce"),
+    "phi": ("mallows", "cycle"),
+    "cycle": ("cycle",),
+}
 
 
 class _Command(click.Group):
@@ -136,7 +146,10 @@ def rank(
 @click.option("--format", "form", type=click.Choice(("table", "json")), default="table", show_default=True)
 @click.option("--strict", is_flag=True, help="Exit with 1 if a finding is a problem; for use in CI.")
 def inspect(file: str, kind: str | None, columns: tuple[str, ...], form: str, strict: bool) -> None:
-    """Say what the data of FILE can support: counts, ties, connections, Condorcet winner, cycles, doubtful votes."""
+    """Say what the data of FILE can support.
+
+    Counts, ties, connections, Condorcet winner, cycles, doubtful votes; each finding with what it means.
+    """
     from softcondorcet.doctor import inspect as look
     from softcondorcet.tables import printable
 
@@ -158,13 +171,17 @@ def inspect(file: str, kind: str | None, columns: tuple[str, ...], form: str, st
 @click.argument("target")
 @click.option("--to", "form", metavar="FORMAT", help="Format where TARGET does not say: soc, csv, jsonl ...")
 def convert(file: str, target: str, kind: str | None, columns: tuple[str, ...], form: str | None) -> None:
-    """Read FILE and write its votes to TARGET (or - for standard output) in another format."""
+    """Write the votes of FILE to TARGET in another format.
+
+    TARGET may be - for standard output.
+    """
     from softcondorcet.readers import write
+    from softcondorcet.tables import printable
 
     profile = _read(file, kind, columns)
     write(profile, target, form)
     if target != "-":
-        click.echo(f"{profile.n_votes:,} votes over {profile.n_agents:,} agents -> {target}", err=True)
+        click.echo(f"{profile.n_votes:,} votes over {profile.n_agents:,} agents -> {printable(target)}", err=True)
 
 
 @main.command()
@@ -176,7 +193,7 @@ def convert(file: str, target: str, kind: str | None, columns: tuple[str, ...], 
 @click.option("--size", type=click.IntRange(min=2), help="Agents per vote, where votes are partial.")
 @click.option("--phi", type=float, default=0.8, show_default=True, help="Dispersion of Mallows votes, 0 to 1.")
 @click.option("--cycle", type=click.IntRange(min=3), default=3, show_default=True, help="Length of the planted cycle.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, help="0 by default, 7 for demo.")
 def simulate(
     model: str,
     output: str,
@@ -186,11 +203,20 @@ def simulate(
     size: int | None,
     phi: float,
     cycle: int,
-    seed: int,
+    seed: int | None,
 ) -> None:
-    """Make votes with a known truth: the tournaments of the paper (uniform, skill), Mallows, Plackett-Luce, a cycle."""
+    """Make votes with a known truth.
+
+    uniform and skill are the tournaments of the paper; cycle plants a majority cycle; demo is the data of 'sco demo'.
+    """
     from softcondorcet import synthetic
     from softcondorcet.readers import write
+
+    context = click.get_current_context()
+    for option, models in _APPLIES.items():
+        asked = context.get_parameter_source(option) is ParameterSource.COMMANDLINE
+        check(not asked or model in models, f"--{option}", f"left out for {model}", context.params[option])
+    seed = (7 if model == "demo" else 0) if seed is None else seed
 
     made: dict[str, Callable[[], Profile]] = {
         "uniform": lambda: synthetic.tournament(votes, agents=agents, size=size or 4, seed=seed)[0],
@@ -205,7 +231,7 @@ def simulate(
 
 @main.command()
 def demo() -> None:
-    """Rank a built-in arena of made-up models and say what there is to see in it."""
+    """Rank a built-in arena and say what there is to see."""
     from softcondorcet import synthetic
     from softcondorcet.doctor import inspect as look
     from softcondorcet.methods.sco import sco
@@ -236,8 +262,11 @@ def _read(file: str, kind: str | None, columns: tuple[str, ...]) -> Profile:
 def _saved(path: str) -> Ratings:
     from softcondorcet.ratings import Ratings
 
-    with open(path, encoding="utf-8") as file:
-        return Ratings.from_json(file.read())
+    try:
+        with open(path, encoding="utf-8") as file:
+            return Ratings.from_json(file.read())
+    except (DataError, OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: {error}") from None
 
 
 def _split(text: str, option: str, form: str) -> tuple[str, str]:
@@ -254,7 +283,7 @@ def _settings(settings: tuple[str, ...]) -> dict[str, Any]:
         name, value = _split(setting, "--set", "NAME=VALUE")
         check(name not in ("start", "watch"), "--set", "an option with a plain value; for start see --start", setting)
         try:
-            options[name] = ast.literal_eval(value)
+            options[name] = _WORDS[value.lower()] if value.lower() in _WORDS else ast.literal_eval(value)
         except (ValueError, SyntaxError):
             options[name] = value
     return options

@@ -263,7 +263,7 @@ def pick(table: Table, kind: str | None, columns: Mapping[str, Any]) -> Callable
     raise DataError(
         f"{table.name}: columns {table.names} {'fit more than one kind' if found else 'are not known'}; "
         "expected battles (model_a, model_b, winner), rankings (contest_id, rank, agent, or ranking) "
-        "or scores (agent, task, score), or the option kind or columns to tell"
+        "or scores (agent, task, score); kind or columns (--kind, --column) can tell"
     )
 
 
@@ -281,7 +281,7 @@ def _option(table: Table, given: str | None, names: tuple[str, ...], used: list[
     if len(found) > 1 and role != "group":
         raise DataError(
             f"{table.name}: columns {found[0]!r} and {found[1]!r} could both be the {role}; "
-            f"expected one, or the option {role} to choose"
+            f"expected one; columns (--column {role}=NAME) can tell which"
         )
     return found[0] if found else None
 

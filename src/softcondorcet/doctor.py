@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from softcondorcet import majority
-from softcondorcet.profile import Profile
+from softcondorcet.errors import some
+from softcondorcet.profile import Profile, as_profile
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,8 @@ class Inspection:
     condorcet_loser: str | None
     weak_condorcet_winners: tuple[str, ...]
     smith_set: tuple[str, ...]
+    largest_group_winner: str | None
+    largest_group_smith_set: tuple[str, ...]
     majority_cycles: int
     largest_cycle: int
     undefeated: tuple[str, ...]
@@ -73,14 +75,26 @@ class Inspection:
             ),
             ("comparisons", f"{self.comparisons:,g}, {100 * self.tied_share:.1f} % ties"),
             ("pairs compared", f"{self.pairs_seen:,} of {self.pairs_possible:,} ({seen:.3g} %)"),
-            ("groups", f"{self.groups}, of {_some([str(size) for size in self.group_sizes])} agents"),
-            ("Condorcet winner", self.condorcet_winner or "none"),
-            ("Smith set", f"{len(self.smith_set)}: {_some(self.smith_set)}"),
+            *self._top(),
             ("majority cycles", str(self.majority_cycles)),
             ("duplicate votes", f"{self.duplicate_votes:,}"),
         ]
         notes = [f"{finding.severity}: {finding.text}" for finding in self.findings]
         return [*(f"{name:17} {value}" for name, value in facts), *([""] if notes else []), *notes]
+
+    def _top(self) -> list[tuple[str, str]]:
+        """Who is on top: of all agents, or, where these fall into groups, of the largest group."""
+        if self.groups < 2:
+            winner, smith, where = self.condorcet_winner, self.smith_set, ""
+        else:
+            winner, smith = self.largest_group_winner, self.largest_group_smith_set
+            where = f" (among the {self.group_sizes[0]} agents of the largest group)"
+        sizes = some([str(size) for size in self.group_sizes], 10)
+        return [
+            ("linked groups", f"{self.groups}, of {sizes} agents" if self.groups else "none"),
+            ("Condorcet winner", (winner or "none") + where),
+            ("Smith set", f"{len(smith)}: {some(smith)}{where}"),
+        ]
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
@@ -92,10 +106,9 @@ def inspect(profile: Profile) -> Inspection:
     >>> inspect(Profile.from_rankings([["a", "b"], ["b", "c"], ["c", "a"]])).smith_set
     ('a', 'b', 'c')
     """
-    pairs = profile.pairs()
+    pairs = as_profile(profile, "a Profile").pairs()
     core = majority.largest_group(pairs)
-    groups = majority.connected_groups(pairs)
-    sizes = tuple(len(group) for group in groups)
+    groups = [group for group in majority.connected_groups(pairs) if len(group) > 1]
     cycles = [len(group) for group in majority.strong_groups(pairs, by="majority") if len(group) > 1]
     facts: dict[str, Any] = {
         "n_agents": profile.n_agents,
@@ -107,12 +120,14 @@ def inspect(profile: Profile) -> Inspection:
         "tied_share": float(pairs.ties.sum() / pairs.total) if pairs.total else 0.0,
         "pairs_seen": len(pairs),
         "pairs_possible": profile.n_agents * (profile.n_agents - 1) // 2,
-        "groups": sum(size > 1 for size in sizes),
-        "group_sizes": sizes[:20],
-        "condorcet_winner": majority.condorcet_winner(core),
-        "condorcet_loser": majority.condorcet_loser(core),
-        "weak_condorcet_winners": majority.weak_condorcet_winners(core),
-        "smith_set": majority.smith_set(core),
+        "groups": len(groups),
+        "group_sizes": tuple(len(group) for group in groups),
+        "condorcet_winner": majority.condorcet_winner(pairs),
+        "condorcet_loser": majority.condorcet_loser(pairs),
+        "weak_condorcet_winners": majority.weak_condorcet_winners(pairs),
+        "smith_set": majority.smith_set(pairs),
+        "largest_group_winner": majority.condorcet_winner(core),
+        "largest_group_smith_set": majority.smith_set(core),
         "majority_cycles": len(cycles),
         "largest_cycle": max(cycles, default=0),
         "undefeated": majority.undefeated(pairs),
@@ -130,7 +145,8 @@ def duplicate_votes(profile: Profile) -> int:
     """
     if not profile.n_votes:
         return 0
-    code = _scramble((profile.agent.astype(np.uint64) << np.uint64(32)) + profile.tier.astype(np.uint64))
+    code = (profile.agent.astype(np.uint64) << np.uint64(32)) + profile.tier.astype(np.uint64)
+    code = _scramble(code + np.uint64(0x9E3779B97F4A7C15))  # an odd start: 0 would be scrambled to 0
     vote = np.add.reduceat(code, profile.start[:-1])
     for extra in (profile.group, profile.when):
         if extra is not None:
@@ -149,15 +165,14 @@ def _findings(facts: dict[str, Any], groups: list[tuple[str, ...]], timed: bool)
     found = []
     if facts["comparisons"] == 0:
         found.append(Finding("problem", "nothing-compared", 0, "no vote compares two agents: there is nothing to rank"))
-    linked = [group for group in groups if len(group) > 1]
-    if len(linked) > 1:
+    if len(groups) > 1:
         found.append(
             Finding(
                 "problem",
                 "disconnected",
-                len(linked),
-                f"{len(linked)} groups of agents never met: ratings across them mean nothing. "
-                f"Compare one of {_some(linked[1])} with one of {_some(linked[0])}",
+                len(groups),
+                f"{len(groups)} groups of agents never met: ratings across them mean nothing. "
+                f"Compare one of {some(groups[1])} with one of {some(groups[0])}",
             )
         )
     if facts["unlisted"]:
@@ -166,7 +181,7 @@ def _findings(facts: dict[str, Any], groups: list[tuple[str, ...]], timed: bool)
                 "caution",
                 "unlisted",
                 len(facts["unlisted"]),
-                f"in no comparison: {_some(facts['unlisted'])}. Their rating is the starting value",
+                f"in no comparison: {some(facts['unlisted'])}. Their rating is the starting value",
             )
         )
     for name, words in (("undefeated", "never below another agent"), ("winless", "never above another agent")):
@@ -176,7 +191,7 @@ def _findings(facts: dict[str, Any], groups: list[tuple[str, ...]], timed: bool)
                     "caution",
                     name,
                     len(facts[name]),
-                    f"{words}: {_some(facts[name])}. Only bounds or a prior limit their ratings; more votes would",
+                    f"{words}: {some(facts[name])}. Only bounds or a prior limit their ratings; more votes would",
                 )
             )
     if facts["condorcet_winner"] is None and facts["largest_cycle"]:
@@ -200,7 +215,3 @@ def _findings(facts: dict[str, Any], groups: list[tuple[str, ...]], timed: bool)
             )
         )
     return found
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

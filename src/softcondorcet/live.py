@@ -14,7 +14,7 @@ import numpy as np
 
 from softcondorcet.errors import DataError
 from softcondorcet.kernels import perturbed, votes
-from softcondorcet.options import box, one_of, positive
+from softcondorcet.options import box, natural, one_of, positive, scale
 from softcondorcet.profile import Ranking, entries
 from softcondorcet.ratings import Ratings
 
@@ -42,14 +42,15 @@ class Live:
         """`temperature` is that of the sigmoid loss, or the scale of the Gumbel noise of the Fenchel-Young loss."""
         one_of("loss", ("sigmoid", "fenchel_young"), loss)
         positive("lr", lr)
-        positive("temperature", temperature)
         self.bounds = box("bounds", bounds)
+        scale("temperature", temperature, self.bounds)
+        natural("seed", seed)
         self.loss, self.lr, self.temperature, self.seed = loss, lr, temperature, seed
         self.n_votes = 0
         self._state = votes.seed_state(np.random.default_rng([seed, 0]))
         self._number: dict[str, int] = {}
         self._values, self._votes = np.empty(0), np.empty(0)
-        for name in agents:
+        for name, _ in entries(list(agents), "agents"):
             self._find(name)
 
     def update(self, vote: Ranking) -> None:
@@ -112,7 +113,10 @@ class Live:
             if not len(data["ratings"]) == len(data["votes"]) == len(data["agents"]) == m:
                 raise DataError("snapshot: expected one rating and one count of votes for each agent")
             live._values[:m], live._votes[:m] = data["ratings"], data["votes"]
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            low, high = live.bounds
+            if not ((live._values >= low) & (live._values <= high)).all() or not (live._votes >= 0).all():
+                raise DataError("snapshot: expected ratings inside the bounds and counts that are not negative")
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise (
                 error
                 if isinstance(error, DataError)
@@ -135,13 +139,11 @@ class Live:
 
 
 def _read_vote(vote: Ranking) -> tuple[list[str], list[int]]:
-    names: list[str] = []
-    tiers: list[int] = []
+    tiers: dict[str, int] = {}
     for name, tier in entries(vote, "vote"):
-        if name in names:
+        if name in tiers:
             raise DataError(f"vote: agent {name!r} stands twice in it")
-        names.append(name)
-        tiers.append(tier)
-    if not names:
+        tiers[name] = tier
+    if not tiers:
         raise DataError("vote: expected at least one agent, got none")
-    return names, tiers
+    return list(tiers), list(tiers.values())

@@ -10,6 +10,7 @@ import numpy as np
 
 from softcondorcet.arrays import Flags, Floats, Ints, sum_by
 from softcondorcet.kernels import graph
+from softcondorcet.options import one_of
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.profile import Profile
 
@@ -18,12 +19,14 @@ Data = Profile | Pairs
 
 def condorcet_winner(data: Data) -> str | None:
     """The agent that beats every other one, if there is one (the strong Condorcet winner)."""
-    return _single(data, _victories(as_pairs(data)))
+    pairs = as_pairs(data)
+    return _single(pairs, _victories(pairs))
 
 
 def condorcet_loser(data: Data) -> str | None:
     """The agent that every other one beats, if there is one."""
-    return _single(data, _defeats(as_pairs(data)))
+    pairs = as_pairs(data)
+    return _single(pairs, _defeats(pairs))
 
 
 def weak_condorcet_winners(data: Data) -> tuple[str, ...]:
@@ -97,12 +100,11 @@ def linked_labels(pairs: Pairs, linked: Flags | None = None) -> Ints:
 
 def strong_labels(pairs: Pairs, by: str = "wins") -> Ints:
     """Number of the strongly connected group of each agent; an edge only leads to the same or a higher number."""
+    one_of("by", ("wins", "majority"), by)
     if by == "wins":
         forward, backward = pairs.wins > 0, pairs.losses > 0
-    elif by == "majority":
-        forward, backward = pairs.margin > 0, pairs.margin < 0
     else:
-        raise ValueError(f"by must be 'wins' or 'majority', got {by!r}")
+        forward, backward = pairs.margin > 0, pairs.margin < 0
     source = np.concatenate([pairs.left[forward], pairs.right[backward]])
     target = np.concatenate([pairs.right[forward], pairs.left[backward]])
     turn = np.argsort(source, kind="stable")
@@ -160,10 +162,10 @@ def _decided(pairs: Pairs) -> tuple[Floats, Floats]:
     )
 
 
-def _single(data: Data, count: Ints) -> str | None:
+def _single(pairs: Pairs, count: Ints) -> str | None:
     """The agent with m - 1 of something, of which there can be only one."""
-    full = np.flatnonzero(count == len(data.agents) - 1)
-    return data.agents[full[0]] if len(full) and len(data.agents) > 1 else None
+    full = np.flatnonzero(count == pairs.n_agents - 1)
+    return pairs.agents[full[0]] if len(full) and pairs.n_agents > 1 else None
 
 
 def _groups(pairs: Pairs, label: Ints) -> list[tuple[str, ...]]:

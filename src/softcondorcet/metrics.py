@@ -79,6 +79,9 @@ def mean_true_rating_distance(order: Order, truth: Mapping[str, float]) -> float
     """Mean difference in true rating over the pairs that ``order`` puts the wrong way round; 0 if there are none."""
     places = _places(order)
     names = list(places)
+    unknown = [name for name in names if name not in truth]
+    if unknown:
+        raise DataError(f"truth: no rating of agent {unknown[0]!r}")
     place = np.array([places[name] for name in names])
     true = np.array([truth[name] for name in names])
     total, wrong = 0.0, 0

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from numbers import Integral
 from typing import Any
 
+from softcondorcet.arrays import Floats
 from softcondorcet.errors import OptionError
 
 Box = tuple[float, float]
+# Called with the step just done, the number of steps, and the ratings so far.
+Watch = Callable[[int, int, Floats], None]
 
 
 def check(condition: bool, option: str, expected: str, got: object) -> None:
@@ -32,18 +36,41 @@ def not_negative(option: str, got: Any) -> None:
 
 def whole(option: str, got: Any) -> None:
     """A number of things: 1, 2, 3 ..."""
-    check(isinstance(got, int) and not isinstance(got, bool) and got >= 1, option, "a positive whole number", got)
+    check(_integral(got) and got >= 1, option, "a positive whole number", got)
+
+
+def natural(option: str, got: Any) -> None:
+    """A seed, or a number of things that may be none: 0, 1, 2 ..."""
+    check(_integral(got) and got >= 0, option, "a whole number that is not negative", got)
+
+
+def yes_or_no(option: str, got: Any) -> None:
+    check(isinstance(got, bool), option, "True or False", got)
 
 
 def box(option: str, got: Any) -> Box:
-    """Two finite numbers, the lower one first."""
+    """Two finite numbers, the lower one first, with room for ratings between them."""
     pair = isinstance(got, tuple | list) and len(got) == 2 and all(map(_finite, got))
     check(pair and got[0] < got[1], option, "two numbers, low < high", got)
-    return float(got[0]), float(got[1])
+    low, high = float(got[0]), float(got[1])
+    roomy = 1e-100 < high - low < 1e100 and high - low > 1e-9 * max(abs(low), abs(high))
+    check(roomy, option, "two numbers that are clearly apart and not beyond 1e100", got)
+    return low, high
+
+
+def scale(option: str, got: Any, bounds: Box) -> None:
+    """A temperature or a noise: positive, and of a size that the box gives a meaning to."""
+    positive(option, got)
+    width = bounds[1] - bounds[0]
+    check(1e-9 * width <= got <= 1e9 * width, option, "between 1e-9 and 1e9 of the width of the bounds", got)
+
+
+def _integral(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _finite(value: Any) -> bool:
     try:
         return not isinstance(value, str | bytes | bool) and math.isfinite(value)
-    except TypeError:
+    except (TypeError, OverflowError):
         return False

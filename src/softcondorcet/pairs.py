@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from softcondorcet import threads
-from softcondorcet.arrays import Floats, Ints
+from softcondorcet.arrays import Floats, Ints, read_only
 from softcondorcet.errors import DataError
 from softcondorcet.kernels import counting
-
-if TYPE_CHECKING:
-    from softcondorcet.profile import Profile
+from softcondorcet.profile import Profile, as_profile
 
 Counted = tuple[Ints, Ints, Floats]
 
@@ -41,7 +38,7 @@ class Pairs:
 
     def __post_init__(self) -> None:
         for name in ("left", "right", "wins", "losses", "ties"):
-            getattr(self, name).setflags(write=False)
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     def __len__(self) -> int:
         return len(self.left)
@@ -56,7 +53,7 @@ class Pairs:
     @cached_property
     def margin(self) -> Floats:
         """Wins minus losses of ``left`` over ``right``."""
-        return self.wins - self.losses
+        return read_only(self.wins - self.losses)
 
     @cached_property
     def total(self) -> float:
@@ -107,8 +104,10 @@ class ByAgent:
 
     def sums(self, values: Floats) -> Floats:
         """Sum of `values` over each agent's row."""
-        total = np.concatenate([[0.0], np.cumsum(values)])
-        return np.diff(total[self.row])
+        sums, filled = np.zeros(len(self.row) - 1), np.diff(self.row) > 0
+        if filled.any():
+            sums[filled] = np.add.reduceat(values, self.row[:-1][filled])
+        return sums
 
     def ranges(self) -> list[tuple[int, int]]:
         """Rows cut into one range per core, where the rows are worth it."""
@@ -179,4 +178,6 @@ def check_total(pairs: Pairs, expected: float) -> None:
 
 def as_pairs(data: Profile | Pairs) -> Pairs:
     """The pairs of a profile, or pairs as they are: the only conversion a method on pairs makes."""
-    return data if isinstance(data, Pairs) else data.pairs()
+    if isinstance(data, Pairs):
+        return data
+    return as_profile(data).pairs()

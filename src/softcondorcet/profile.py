@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softcondorcet.arrays import Flags, Floats, Ints
-from softcondorcet.errors import DataError
+from softcondorcet.errors import DataError, OptionError
 
 if TYPE_CHECKING:
     from softcondorcet.pairs import Pairs
@@ -123,7 +123,7 @@ class Profile:
         cls,
         rankings: Iterable[Ranking],
         *,
-        weights: Sequence[float] | None = None,
+        weights: Iterable[float] | None = None,
         agents: Sequence[str] | None = None,
     ) -> Profile:
         """Votes as lists of names, best first; a nested list is a tie.
@@ -140,10 +140,9 @@ class Profile:
                 agent.append(code.setdefault(name, len(code)))
                 tier.append(place)
             start.append(len(agent))
-        n = len(start) - 1
-        if weights is not None and len(weights) != n:
-            raise DataError(f"weights: expected one for each of {n} votes, got {len(weights)}")
-        weight = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
+        weight = np.ones(len(start) - 1) if weights is None else _numbers(weights, "weights")
+        if len(weight) != len(start) - 1:
+            raise DataError(f"weights: expected one for each of {len(start) - 1} votes, got {len(weight)}")
         if agents is not None and len(code) != len(agents):
             raise DataError("agents: a name stands twice")
         return cls(tuple(code), np.array(start), np.array(agent), np.array(tier), weight)
@@ -177,6 +176,7 @@ class Profile:
         task: str | None = None,
         score: str | None = None,
         higher_is_better: str | bool | None = None,
+        weight: str | None = None,
     ) -> Profile:
         """A score table, one row per agent and task; each task becomes one vote, equal scores tie, missing = absent.
 
@@ -185,7 +185,8 @@ class Profile:
         """
         from softcondorcet.columns import as_table, scores
 
-        return cls(**scores(as_table(frame), agent=agent, task=task, score=score, higher_is_better=higher_is_better))
+        names = {"agent": agent, "task": task, "score": score, "weight": weight}
+        return cls(**scores(as_table(frame), higher_is_better=higher_is_better, **names))
 
     def _check(self) -> None:
         """Everything the kernels take for granted, with the vote named where it fails."""
@@ -199,8 +200,16 @@ class Profile:
             column = getattr(self, name)
             if column is not None and len(column) != n:
                 raise DataError(f"{name}: expected one entry for each of {n} votes, got {len(column)}")
+        if self.group is not None:
+            known = (self.group >= 0) & (self.group < len(self.groups))
+            _first(~known, lambda v: f"vote {v + 1}: no group has number {self.group[v]}")
+        if self.when is not None:
+            _first(~np.isfinite(self.when), lambda v: f"vote {v + 1}: its time is not a finite number")
         if n == 0:
             return
+        with np.errstate(over="ignore"):
+            if self.n_pairs_compared > 1e300:
+                raise DataError("weights: they add up to more than 1e300 comparisons, beyond what floats can count")
         _first(self.length < 1, lambda v: f"vote {v + 1}: expected at least one agent, got none")
         _first(
             ~(np.isfinite(self.weight) & (self.weight >= 0)),
@@ -220,13 +229,20 @@ class Profile:
         object.__setattr__(self, "tier", tier)
 
 
+def as_profile(data: object, words: str = "a Profile or Pairs; sc.read makes one") -> Profile:
+    """The profile, or an error for anything else."""
+    if not isinstance(data, Profile):
+        raise OptionError(f"data must be {words}, got {type(data).__name__}")
+    return data
+
+
 def entries(ranking: Ranking, where: str) -> Iterator[tuple[str, int]]:
     """Each agent of a list of names, best first, with its tier; a nested list is a tie. `where` is for errors."""
     if isinstance(ranking, str) or not isinstance(ranking, Sequence):
         raise DataError(f"{where}: expected a list of agents, got {ranking!r}")
     for tier, entry in enumerate(ranking):
         for name in entry if isinstance(entry, list | tuple | set | frozenset) else [entry]:
-            if not isinstance(name, str):
+            if not isinstance(name, str) or not name:
                 raise DataError(f"{where}: expected agent names (strings), got {name!r}")
             yield name, tier
 
@@ -241,7 +257,20 @@ _DTYPES = {
 }
 
 
+def _numbers(values: Iterable[float], what: str) -> Floats:
+    try:
+        numbers = np.array(list(values), dtype=float)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{what}: expected numbers ({error})") from None
+    if numbers.ndim != 1:
+        raise DataError(f"{what}: expected a list of numbers, got lists in it")
+    return numbers
+
+
 def _unique_names(agents: tuple[str, ...]) -> None:
+    for name in agents:
+        if not isinstance(name, str) or not name:
+            raise DataError(f"agents: expected names (strings), got {name!r}")
     if len(set(agents)) != len(agents):
         seen: set[str] = set()
         twice = next(name for name in agents if name in seen or seen.add(name))  # type: ignore[func-returns-value]

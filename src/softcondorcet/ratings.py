@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from softcondorcet.arrays import Floats, Ints
-from softcondorcet.errors import DataError
+from softcondorcet.arrays import Floats, Ints, read_only
+from softcondorcet.errors import DataError, some
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Ratings:
 
     ``loss`` is the smooth loss that was minimised (None for methods without one), ``discrete_loss`` the sum of
     Kendall-tau distances of all votes to ``order``, ``error`` what the solver had left to do when it stopped.
-    ``condorcet_winner`` and ``smith_set`` are those of the largest group of agents linked by comparisons.
+    ``converged`` and ``error`` are None where there is nothing to measure: stochastic steps have no natural end.
     """
 
     agents: tuple[str, ...]
@@ -32,9 +32,9 @@ class Ratings:
     method: str
     options: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = None
-    converged: bool = True
+    converged: bool | None = None
     steps: int = 0
-    error: float = 0.0
+    error: float | None = None
     loss: float | None = None
     discrete_loss: float | None = None
     lower_bound: float | None = None
@@ -48,8 +48,12 @@ class Ratings:
         values = np.array(self.values, dtype=float)
         if len(values) != len(self.agents):
             raise DataError(f"expected {len(self.agents)} ratings, got {len(values)}")
-        values.setflags(write=False)
-        object.__setattr__(self, "values", values)
+        wrong = ~np.isfinite(values)
+        if wrong.any():
+            raise DataError(f"rating of {self.agents[int(np.argmax(wrong))]!r}: expected a finite number")
+        object.__setattr__(self, "values", read_only(values))
+        if self.votes is not None:
+            object.__setattr__(self, "votes", read_only(np.array(self.votes, dtype=float)))
 
     @cached_property
     def index(self) -> Ints:
@@ -111,15 +115,16 @@ class Ratings:
 
     def summary(self) -> list[str]:
         """What the order rests on, in a few lines for people."""
-        lines = [f"{self.method}, {'converged' if self.converged else 'not converged'} after {self.steps:,} steps"]
+        state = {True: "converged, ", False: "not converged, ", None: ""}[self.converged]
+        lines = [f"{self.method}: {state}{self.steps:,} step{'s' * (self.steps != 1)}"]
         if self.discrete_loss is not None:
             lines.append(f"the order contradicts {self.discrete_loss:,g} comparisons of the votes")
         if self.condorcet_winner is not None:
             lines.append(f"Condorcet winner: {self.condorcet_winner} beats every other agent")
-        elif 1 < len(self.smith_set) <= 10:
-            lines.append(f"no Condorcet winner; the smallest group that beats all others: {', '.join(self.smith_set)}")
-        elif self.smith_set:
-            lines.append(f"no Condorcet winner; no group of fewer than {len(self.smith_set):,} agents beats all others")
+        elif 1 < len(self.smith_set) < len(self):
+            lines.append(f"no Condorcet winner; the smallest group that beats all others: {some(self.smith_set, 10)}")
+        elif len(self) > 1:
+            lines.append("no Condorcet winner, and no smaller group that beats all others")
         return [*lines, *(f"warning: {note}" for note in self.warnings)]
 
     def to_dict(self, top: int | None = None) -> dict[str, Any]:

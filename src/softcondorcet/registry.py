@@ -70,7 +70,7 @@ def rank(data: Any, method: str = "sco", **options: Any) -> Ratings:
     >>> rank(Profile.from_rankings([["a", "b"], ["a", "c"]]), "sco").order[0]
     'a'
     """
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise OptionError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
     unknown = [name for name in options if name not in METHODS[method].options]
     if unknown:

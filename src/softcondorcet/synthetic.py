@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from softcondorcet.arrays import Floats, Ints
-from softcondorcet.options import check, one_of, whole
+from softcondorcet.options import check, natural, one_of, whole
 from softcondorcet.profile import Profile
 
 Truth = dict[str, float]
@@ -34,6 +34,7 @@ def tournament(
     """
     whole("contests", contests)
     one_of("matching", ("uniform", "skill"), matching)
+    natural("seed", seed)
     rng = np.random.default_rng(seed)
     skill = 100 + spread * rng.standard_normal(agents) if skills is None else np.array(skills, dtype=float)
     m = len(skill)
@@ -53,8 +54,13 @@ def mallows(votes: int, *, agents: int = 10, phi: float = 0.8, seed: int = 0) ->
     phi^d, which draws exactly from the model. phi = 1 is uniform.
     """
     whole("votes", votes)
+    whole("agents", agents)
+    natural("seed", seed)
+    return _strict(_mallows_orders(np.random.default_rng(seed), votes, agents, phi), _names(agents))
+
+
+def _mallows_orders(rng: np.random.Generator, votes: int, agents: int, phi: float) -> Ints:
     check(0 < phi <= 1, "phi", "above 0 and at most 1", phi)
-    rng = np.random.default_rng(seed)
     orders = np.zeros((votes, 0), dtype=np.int64)
     for i in range(agents):
         chance = phi ** np.arange(i + 1)
@@ -64,7 +70,7 @@ def mallows(votes: int, *, agents: int = 10, phi: float = 0.8, seed: int = 0) ->
         padded = np.concatenate([orders, np.zeros((votes, 1), dtype=np.int64)], axis=1)
         shifted = np.take_along_axis(padded, np.maximum(column - (column > spot), 0), axis=1)
         orders = np.where(column == spot, i, shifted)
-    return _strict(orders, _names(agents))
+    return orders
 
 
 def plackett_luce(
@@ -72,6 +78,7 @@ def plackett_luce(
 ) -> tuple[Profile, Truth]:
     """Votes over `size` random agents (all by default) by repeated choice with log-strengths from N(0, spread)."""
     whole("votes", votes)
+    natural("seed", seed)
     rng = np.random.default_rng(seed)
     strength = spread * rng.standard_normal(agents)
     size = size or agents
@@ -83,18 +90,18 @@ def plackett_luce(
     return _strict(np.take_along_axis(players, np.argsort(-heard, axis=1), axis=1), names), truth
 
 
-def planted_cycle(votes: int, *, agents: int = 8, cycle: int = 3, phi: float = 0.6, seed: int = 0) -> Profile:
-    """Mallows votes in which the first `cycle` agents keep their places but rotate among them: no Condorcet winner.
+def planted_cycle(votes: int, *, agents: int = 8, cycle: int = 3, phi: float = 0.8, seed: int = 0) -> Profile:
+    """Votes whose first places rotate among the first `cycle` agents: these are the Smith set, and none of them wins.
 
     Vote v ranks them in rotation v of their order, so each beats the next by all votes but one in `cycle`, and the
-    last beats the first the same way.
+    last beats the first the same way. Below them come Mallows votes over the other agents.
     """
     check(3 <= cycle <= agents, "cycle", f"between 3 and the number of agents ({agents})", cycle)
-    base = mallows(votes, agents=agents, phi=phi, seed=seed)
-    rotated = base.agent.reshape(votes, agents).astype(np.int64)
+    whole("votes", votes)
+    check(votes >= cycle, "votes", f"at least the length of the cycle ({cycle})", votes)
     turns = (np.arange(cycle) + np.arange(votes)[:, None]) % cycle
-    rotated[rotated < cycle] = turns.ravel()
-    return _strict(rotated, base.agents)
+    below = _mallows_orders(np.random.default_rng(seed), votes, agents - cycle, phi) + cycle
+    return _strict(np.concatenate([turns, below], axis=1), _names(agents))
 
 
 def demo(seed: int = 7) -> Profile:
@@ -103,6 +110,7 @@ def demo(seed: int = 7) -> Profile:
     Three models at the top beat each other in a circle, the rest follow their skill with noise; judges differ, some
     votes are ties; and one newcomer was only ever compared with another newcomer.
     """
+    natural("seed", seed)
     rng = np.random.default_rng(seed)
     top, field = ["aster", "birch", "cedar"], ["dahlia", "elm", "fern", "gorse", "heath", "iris", "juniper", "kelp"]
     names = [*top, *field, "newcomer-1", "newcomer-2"]

@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+from unicodedata import combining, east_asian_width
 
 Row = Mapping[str, Any]
 
@@ -25,13 +26,8 @@ def as_table(rows: Sequence[Row]) -> str:
     if not cells:
         return ""
     numeric = [not isinstance(value, str) for value in rows[0].values()] if rows else [False] * len(cells[0])
-    width = [max(len(line[c]) for line in cells) for c in range(len(cells[0]))]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(w) if right else cell.ljust(w) for cell, w, right in zip(line, width, numeric, strict=True)
-        ).rstrip()
-        for line in cells
-    )
+    width = [max(_columns(line[c]) for line in cells) for c in range(len(cells[0]))]
+    return "\n".join("  ".join(map(_padded, line, width, numeric)).rstrip() for line in cells)
 
 
 def as_markdown(rows: Sequence[Row]) -> str:
@@ -71,6 +67,16 @@ def short(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) < 1e15 else f"{value:g}"
     return str(value)
+
+
+def _columns(text: str) -> int:
+    """How wide a terminal shows it: two columns for wide letters, none for combining ones."""
+    return sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text)
+
+
+def _padded(text: str, width: int, right: bool) -> str:
+    space = " " * (width - _columns(text))
+    return space + text if right else text + space
 
 
 def _cells(rows: Sequence[Row], escape: Any) -> list[list[str]]:

@@ -12,6 +12,8 @@ import numpy as np
 
 from softcondorcet.kernels.compile import kernel, summing_kernel
 
+# Spread of x up to which exponentials can be used: E_a E_b and (E_a + E_b)^2 stay below 4 e^690 = 1.8e300.
+WIDE = 690.0
 # Partners handled at a time: their values are gathered into this buffer first, so that the arithmetic vectorises.
 BLOCK = 256
 

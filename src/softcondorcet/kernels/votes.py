@@ -32,10 +32,10 @@ from softcondorcet.kernels.batch import (
     seed_state,
 )
 from softcondorcet.kernels.compile import lean, lean_sum
+from softcondorcet.kernels.pairwise import WIDE
 
 __all__ = ["SigmoidPlan", "plan_sigmoid", "run_sigmoid", "seed_state", "sigmoid_step"]
 
-WIDE = 690.0  # E_a E_b and (E_a + E_b)^2 stay below 4 e^690 = 1.8e300
 HUGE = 1e300  # keeps an infinity times zero out of the sums when the temperature is next to nothing
 SIGNS_LIMIT = 256  # with more agents a row of signs no longer stays in the cache and tiers are as fast
 
@@ -223,7 +223,7 @@ def cheapest_layout(length: Array, weight: Array, m: int, batch: int, memory: in
     cost = {"votes": batch * float(np.average(0.45 * length**2 + 6.0 * length, weights=weight))}
     if m <= SIGNS_LIMIT and n * (pairs + 64) <= memory:
         cost["signs"] = pairs * (0.9 + 0.06 * batch)
-    if 2 * n * m <= memory:
+    if 2 * n * m <= memory and m < 2**15:  # tiers are kept as int16
         cost["tiers"] = pairs * (0.9 + 0.1 * batch) + 6.0 * batch * m
     return min(cost, key=lambda layout: cost[layout])
 

@@ -9,7 +9,7 @@ there is no learning rate to choose. Cost: one pass over the pairs per step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -20,12 +20,9 @@ from softcondorcet import threads
 from softcondorcet.arrays import Floats
 from softcondorcet.kernels import pairwise
 from softcondorcet.kernels.compile import Kernel
+from softcondorcet.options import Box, Watch
 from softcondorcet.pairs import Pairs
 
-Watch = Callable[[int, int, Floats], None]
-
-# exp(+-345) squared is still a finite float64; beyond, the ratio form of the kernel would overflow.
-_WIDEST = 690.0
 # Pairs per piece of work in numpy: a few MB at a time.
 _CHUNK = 2**18
 # The largest |second derivative| of the logistic function, at d = log(2 + sqrt 3).
@@ -66,7 +63,7 @@ def descend(
     start: Floats,
     walk: Sequence[Stage],
     *,
-    bounds: tuple[float, float],
+    bounds: Box,
     steps: int,
     tol: float,
     watch: Watch | None = None,
@@ -104,7 +101,7 @@ class PairwiseLoss:
     def __init__(
         self,
         pairs: Pairs,
-        bounds: tuple[float, float],
+        bounds: Box,
         *,
         prior: float = 0.0,
         prior_temperature: float = 1.0,
@@ -124,7 +121,7 @@ class PairwiseLoss:
         rows, away, q = self.rows, ratings - self.middle, stage.sharpness
         gradient = np.empty(len(ratings))
         x = away / stage.temperature
-        narrow = self.tied is None and self.width <= _WIDEST * stage.temperature
+        narrow = self.tied is None and self.width <= pairwise.WIDE * stage.temperature
         if narrow and q == 1.0:
             self._share(pairwise.sigmoid_gradient, rows.margin, np.exp(x), gradient)
         elif narrow and q == 0.0:

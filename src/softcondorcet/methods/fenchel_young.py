@@ -21,8 +21,8 @@ import numpy as np
 
 from softcondorcet.kernels import perturbed
 from softcondorcet.methods.outcome import rated
-from softcondorcet.methods.sgd import Watch, check_sgd, run_steps, sampled, starting_point
-from softcondorcet.options import box, one_of, positive, whole
+from softcondorcet.methods.sgd import check_sgd, run_steps, sampled, starting_point
+from softcondorcet.options import Watch, box, one_of, scale, whole
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
 
@@ -57,10 +57,10 @@ def fenchel_young(
     'A'
     """
     low, high = bounds = box("bounds", bounds)
-    positive("sigma", sigma)
+    scale("sigma", sigma, bounds)
     one_of("perturbation", NOISES, perturbation)
     whole("samples", samples)
-    check_sgd(steps, lr, batch, schedule, noise)
+    check_sgd(steps, lr, batch, schedule, noise, seed, every)
     profile = sampled(data)
     size = profile.n_votes if batch == "all" else int(batch)
     ratings = starting_point(profile.agents, bounds, start, noise, np.random.default_rng([seed, 1]))

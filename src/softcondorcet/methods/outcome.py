@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from softcondorcet import majority
 from softcondorcet.arrays import Floats, sum_by
-from softcondorcet.errors import NotConverged
+from softcondorcet.errors import NotConverged, some
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
@@ -24,15 +24,14 @@ def rated(
     method: str,
     options: Mapping[str, Any],
     *,
-    converged: bool = True,
-    error: float = 0.0,
+    converged: bool | None = None,
+    error: float | None = None,
     **facts: Any,
 ) -> Ratings:
     """The result of `method`, with its discrete loss, the majority's view and warnings."""
     pairs = as_pairs(data)
-    core = majority.largest_group(pairs)
     notes = list(limits(pairs))
-    if not converged:
+    if converged is False:
         notes.insert(0, f"{method} did not converge: error {error:.2g} is above tol {options['tol']:g}; raise steps")
         warnings.warn(notes[0], NotConverged, stacklevel=3)
     return Ratings(
@@ -43,8 +42,8 @@ def rated(
         converged=converged,
         error=error,
         discrete_loss=pairs.discrete_loss(values),
-        condorcet_winner=majority.condorcet_winner(core),
-        smith_set=majority.smith_set(core),
+        condorcet_winner=majority.condorcet_winner(pairs),
+        smith_set=majority.smith_set(pairs),
         warnings=tuple(notes),
         votes=votes_per_agent(data),
         **facts,
@@ -58,7 +57,7 @@ def limits(pairs: Pairs) -> list[str]:
     if len(groups) > 1:
         notes.append(
             f"{len(groups)} groups of agents were never compared with each other, so ratings across them mean "
-            f"nothing; the smallest: {_some(groups[-1])}"
+            f"nothing; the smallest: {some(groups[-1])}"
         )
     for names, words in (
         (majority.unlisted(pairs), "in no comparison; left at the middle"),
@@ -66,7 +65,7 @@ def limits(pairs: Pairs) -> list[str]:
         (majority.winless(pairs), "never above another; only the bounds or a prior limit the rating"),
     ):
         if names:
-            notes.append(f"{len(names)} agent{'s' * (len(names) > 1)} {words}: {_some(names)}")
+            notes.append(f"{len(names)} agent{'s' * (len(names) > 1)} {words}: {some(names)}")
     return notes
 
 
@@ -75,7 +74,3 @@ def votes_per_agent(data: Data) -> Floats | None:
     if isinstance(data, Pairs):
         return None
     return sum_by(data.agent, np.repeat(data.weight, data.length), data.n_agents)
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

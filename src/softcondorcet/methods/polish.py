@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softcondorcet.arrays import Floats, Ints
+from softcondorcet.arrays import Flags, Floats, Ints
 from softcondorcet.kernels import insertion
 from softcondorcet.majority import linked_labels
-from softcondorcet.methods.descent import Descent, Loss, Stage, Watch, descend
-from softcondorcet.options import Box
+from softcondorcet.methods.descent import Descent, Loss, Stage, descend
+from softcondorcet.options import Box, Watch
 from softcondorcet.pairs import Pairs
 
 # Ratings closer than this share of the box are equal up to rounding; a strict order is kept apart by less than that.
@@ -58,7 +58,7 @@ class Tiers:
         # A step down by twice the box between groups lets one running minimum serve all of them.
         shift = apart * self.place - 2 * (high - low) * self.group
         falling = np.minimum.accumulate(falling + shift) - shift
-        kept: Floats = np.maximum(falling, low + apart * (self.size - 1 - self.place))
+        kept: Floats = np.clip(falling, low + apart * (self.size - 1 - self.place), high)
         return kept
 
     def put(self, ratings: Floats, value: Floats) -> Floats:
@@ -79,15 +79,15 @@ def descend_and_polish(
     tol: float,
     watch: Watch | None = None,
 ) -> Descent:
-    """Walk to the last stage, improve the order found there, and make the ratings follow it."""
-    near = descend(
-        loss, start, walk, bounds=bounds, steps=min(len(walk), steps), tol=tol, watch=_within(watch, 0, steps)
-    )
+    """Walk to the last stage, improve the order found there, and make the ratings follow it; at most `steps` in all."""
+    near, walked = Descent(start, 0, np.inf, False), min(len(walk), steps - 1)
+    if walked:
+        near = descend(loss, start, walk, bounds=bounds, steps=walked, tol=tol, watch=_within(watch, 0, steps))
     tiers = best_tiers(pairs, near.ratings, _EQUAL * (bounds[1] - bounds[0]))
     if not len(tiers.agents):
         return Descent(near.ratings, near.steps, 0.0, True, near.errors)
     even = tiers.put(near.ratings, tiers.spread(bounds))
-    left, later = max(steps - near.steps, 1), _within(watch, near.steps, steps)
+    left, later = steps - near.steps, _within(watch, near.steps, steps)
     final = descend(loss, even, walk[-1:], bounds=bounds, steps=left, tol=tol, watch=later)
     ratings = tiers.put(final.ratings, tiers.follow(final.ratings, bounds))
     return Descent(ratings, near.steps + final.steps, final.error, final.converged, near.errors + final.errors)
@@ -113,14 +113,24 @@ def best_tiers(pairs: Pairs, ratings: Floats, equal: float) -> Tiers:
     spoken[left] = spoken[right] = True
     order = order[spoken[order]]
     order = order[np.argsort(component[order], kind="stable")]
-    place = np.full(pairs.n_agents, -2)
-    place[order] = np.arange(len(order))
-    # A tier starts where the group changes, the ratings differ, or a margin decides between neighbours.
-    starts = np.ones(len(order), dtype=bool)
-    starts[1:] = (np.diff(component[order]) != 0) | (np.abs(np.diff(ratings[order])) > equal)
-    a, b = place[left], place[right]
-    starts[np.maximum(a, b)[np.abs(a - b) == 1]] = True
+    starts = _tier_starts(order, component, ratings, left, right, equal)
     return _number(order, np.cumsum(starts) - 1, component[order[starts]])
+
+
+def _tier_starts(order: Ints, component: Ints, ratings: Floats, left: Ints, right: Ints, equal: float) -> Flags:
+    """Where the order begins a new tier: another group, another rating, or a margin against a member of the tier."""
+    place = np.full(len(component), -1)
+    place[order] = np.arange(len(order))
+    a, b = place[left], place[right]
+    rival = np.full(len(order), -1)  # the last place above an agent held by one it has a margin with
+    np.maximum.at(rival, np.maximum(a, b), np.minimum(a, b))
+    apart = np.ones(len(order), dtype=bool)
+    apart[1:] = (np.diff(component[order]) != 0) | (np.abs(np.diff(ratings[order])) > equal)
+    first = 0
+    for k, (split, last) in enumerate(zip(apart.tolist(), rival.tolist(), strict=True)):
+        if split or last >= first:
+            apart[k], first = True, k
+    return apart
 
 
 def _number(order: Ints, tier: Ints, component: Ints) -> Tiers:

@@ -21,12 +21,12 @@ import numpy as np
 
 from softcondorcet.arrays import Floats
 from softcondorcet.kernels import votes
-from softcondorcet.methods.descent import Loss, PairwiseLoss, Stage, Watch, descend
+from softcondorcet.methods.descent import Loss, PairwiseLoss, Stage, descend
 from softcondorcet.methods.footrule import FootruleLoss
 from softcondorcet.methods.outcome import Data, rated
 from softcondorcet.methods.polish import descend_and_polish
 from softcondorcet.methods.sgd import Run, as_votes, check_sgd, run_steps, sampled, starting_point
-from softcondorcet.options import Box, box, check, not_negative, one_of, positive
+from softcondorcet.options import Box, Watch, box, check, not_negative, one_of, positive, scale, yes_or_no
 from softcondorcet.pairs import as_pairs
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
@@ -89,24 +89,27 @@ def sco(
     >>> board.order, board["C"]
     (['C', 'A', 'B'], 100.0)
     """
+    pairs = as_pairs(data)
     low, high = bounds = box("bounds", bounds)
     one_of("loss", ("kendall", "footrule"), loss)
     one_of("solver", ("descent", "sgd"), solver)
     one_of("ties", ("half", "attract"), ties)
     if temperature != "auto":
-        positive("temperature", temperature)
+        scale("temperature", temperature, bounds)
     not_negative("sharpness", sharpness)
     check(sharpness <= 1, "sharpness", "a number from 0 to 1", sharpness)
     not_negative("prior", prior)
+    check(prior <= 1e9, "prior", "at most 1e9", prior)
+    yes_or_no("polish", polish)
     steps = (1_000 if solver == "descent" else 10_000) if steps is None else steps
-    check_sgd(steps, lr, batch, schedule, noise)
+    check_sgd(steps, lr, batch, schedule, noise, seed, every)
     sharp = sharpness == 1.0 and prior == 0.0 and ties == "half"
     check(sharp or loss == "kendall", "loss", "'kendall' with a sharpness, a prior or attracting ties", loss)
     plain = sharp and loss == "kendall"
     tol = (0.01 if plain and polish else 0.001) if tol is None else tol
     positive("tol", tol)
     check(plain or solver == "descent", "solver", "'descent' for anything but the plain sigmoid loss", solver)
-    heat = _auto_temperature(len(data.agents), high - low, solver) if temperature == "auto" else float(temperature)
+    heat = _auto_temperature(pairs.n_agents, high - low, solver) if temperature == "auto" else float(temperature)
     options: dict[str, Any] = {
         "loss": loss,
         "solver": solver,
@@ -117,7 +120,7 @@ def sco(
         "bounds": [low, high],
         "steps": steps,
     }
-    first = starting_point(data.agents, bounds, start, noise, np.random.default_rng([seed, 1]))
+    first = starting_point(pairs.agents, bounds, start, noise, np.random.default_rng([seed, 1]))
     target = Stage(sharpness, heat)
 
     if solver == "sgd":
@@ -129,18 +132,18 @@ def sco(
         )
         run_steps(run, first, steps=steps, lr=lr, schedule=schedule, watch=watch, every=every)
         options |= {"lr": lr, "batch": batch, "schedule": schedule, "noise": noise}
-        value = PairwiseLoss(profile.pairs(), bounds).value(first, target)
+        value = PairwiseLoss(pairs, bounds).value(first, target)
         return rated(data, first, "sco", options, steps=steps, loss=value, seed=seed)
 
     options |= {"polish": polish and plain, "tol": tol}
     smooth: Loss = (
-        PairwiseLoss(as_pairs(data), bounds, prior=prior, prior_temperature=heat, attract=ties == "attract")
+        PairwiseLoss(pairs, bounds, prior=prior, prior_temperature=heat, attract=ties == "attract")
         if loss == "kendall"
         else FootruleLoss(as_votes(data))
     )
     walk = [target] if start is not None else _walk(target, high - low)
     if plain and polish:
-        end = descend_and_polish(smooth, as_pairs(data), first, walk, bounds=bounds, steps=steps, tol=tol, watch=watch)
+        end = descend_and_polish(smooth, pairs, first, walk, bounds=bounds, steps=steps, tol=tol, watch=watch)
     else:
         end = descend(smooth, first, walk, bounds=bounds, steps=steps, tol=tol, watch=watch)
     return rated(

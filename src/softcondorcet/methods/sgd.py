@@ -13,12 +13,11 @@ from collections.abc import Callable
 import numpy as np
 
 from softcondorcet.arrays import Floats
-from softcondorcet.errors import DataError, OptionError
-from softcondorcet.options import check, not_negative, one_of, positive, whole
-from softcondorcet.profile import Profile
+from softcondorcet.errors import DataError
+from softcondorcet.options import Watch, check, natural, not_negative, one_of, positive, whole
+from softcondorcet.profile import Profile, as_profile
 from softcondorcet.ratings import Ratings
 
-Watch = Callable[[int, int, Floats], None]
 # Runs one step per rate, in place.
 Run = Callable[[Floats, Floats], None]
 
@@ -67,9 +66,7 @@ def starting_point(
 
 def as_votes(data: object) -> Profile:
     """The profile, for methods that need whole votes: pairs have none left."""
-    if not isinstance(data, Profile):
-        raise OptionError(f"data must be a Profile (this needs whole votes), got {type(data).__name__}")
-    return data
+    return as_profile(data, "a Profile (this needs whole votes)")
 
 
 def sampled(data: object) -> Profile:
@@ -80,9 +77,11 @@ def sampled(data: object) -> Profile:
     return profile
 
 
-def check_sgd(steps: int, lr: float, batch: int | str, schedule: str, noise: float) -> None:
+def check_sgd(steps: int, lr: float, batch: int | str, schedule: str, noise: float, seed: int, every: int) -> None:
     """The options that both stochastic methods share."""
     whole("steps", steps)
+    natural("seed", seed)
+    natural("every", every)
     positive("lr", lr)
     if batch != "all":
         whole("batch", batch)

@@ -22,7 +22,7 @@ from softcondorcet.cells import Table, as_table
 from softcondorcet.columns import KINDS, pick
 from softcondorcet.errors import DataError
 from softcondorcet.options import check
-from softcondorcet.profile import Profile
+from softcondorcet.profile import Profile, as_profile
 from softcondorcet.readers import preflib, table
 
 __all__ = ["FORMATS", "read", "read_archive", "write", "write_preflib"]
@@ -80,8 +80,13 @@ def write(profile: Profile, target: str | os.PathLike[str] | IO[Any], format: st
     name = path or "output"
     known = [known for known in FORMATS if known != "parquet"]
     format = format or _SUFFIXES.get(_suffix(path or ""))
-    check(format in known, "format", f"one of {', '.join(known)}, or a suffix of these", format)
-    _refuse_names(profile, name)
+    check(
+        format in known,
+        f"format of {name}",
+        f"one of {', '.join(known)}, by suffix or name",
+        format or "no suffix of these",
+    )
+    _refuse_names(as_profile(profile, "a Profile"), name)
     if format in ("csv", "tsv", "jsonl"):
         unseen = profile.n_agents - len(set(profile.agent.tolist()))
         if unseen:

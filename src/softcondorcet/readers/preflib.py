@@ -259,12 +259,14 @@ def text_of(profile: Profile, data_type: str | None = None) -> str:
     data_type = data_type or fits
     if (data_type[0] == "s" and fits[0] == "t") or (data_type[2] == "c" and fits[2] == "i"):
         words = " and ".join(["ties"] * (fits[0] == "t") + ["votes that leave agents out"] * (fits[2] == "i"))
-        raise DataError(f"{data_type}: the votes have {words}; expected the suffix '.{fits}'")
-    if (profile.weight % 1).any():
-        raise DataError(f"{data_type}: weights are not whole numbers; expected counts (write csv or jsonl instead)")
+        raise DataError(f"the votes have {words}; expected the suffix '.{fits}', got '.{data_type}'")
+    if (profile.weight % 1).any() or profile.weight.sum() >= 1e15:
+        raise DataError("weights are not whole numbers below 1e15; expected counts (write csv or jsonl instead)")
+    if not profile.n_votes:
+        raise DataError("there are no votes; a PrefLib file has at least one")
     for name in profile.agents:
         if "\n" in name or "\r" in name:
-            raise DataError(f"{data_type}: agent {name!r} has a line break; expected names of one line")
+            raise DataError(f"agent {name!r} has a line break; expected names of one line")
     counts: dict[str, int] = {}
     for v, weight in enumerate(profile.weight.tolist()):
         line = _line(
