@@ -63,6 +63,14 @@ def test_csv_comes_back_as_it_was(battles: str) -> None:
     assert [(row["agent"], float(row["rating"])) for row in rows] == [(n, board[n]) for n in board.order]
 
 
+def test_certify_says_how_far_from_the_best_order(battles: str) -> None:
+    shown = run("rank", battles, "--certify", "--time-limit", "5")
+    assert "no order contradicts fewer than 0.5: this one is optimal" in shown.stderr
+    data = json.loads(run("rank", battles, "--method", "kemeny", "--certify", "--format", "json").stdout)
+    assert data["lower_bound"] == data["discrete_loss"] == 0.5 and data["gap"] == 0
+    assert data["options"]["time_limit"] == 60
+
+
 def test_hostile_names_stay_text(tmp_path: Path) -> None:
     path = tmp_path / "hostile.jsonl"
     names = ["\x1b[31mred\x07", "a|b", "50%_$x$", "[bold]b[/bold]", "new\nline"]
@@ -155,7 +163,7 @@ def test_start_from_saved_ratings(battles: str, tmp_path: Path) -> None:
     ("words", "code", "message"),
     [
         (("rank", "no-such-file.csv"), 1, "no-such-file.csv"),
-        (("rank", "{file}", "--method", "elo9"), 2, "--method must be one of sco, fenchel_young, got 'elo9'"),
+        (("rank", "{file}", "--method", "elo9"), 2, "--method must be one of sco, kemeny, fenchel_young, got 'elo9'"),
         (("rank", "{file}", "--set", "temperature"), 2, "--set must be NAME=VALUE, got 'temperature'"),
         (("rank", "{file}", "--set", "temperature=-1"), 2, "temperature must be a positive number"),
         (("rank", "{file}", "--set", "temperature=hot"), 2, "temperature must be a positive number, got 'hot'"),

@@ -29,6 +29,8 @@ _HOME = {
     "METHODS": "registry",
     "rank": "registry",
     "sco": "methods.sco",
+    "kemeny": "methods.kemeny",
+    "certify": "methods.kemeny",
     "fenchel_young": "methods.fenchel_young",
     "inspect": "doctor",
     "condorcet_winner": "majority",
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
         winless,
     )
     from softcondorcet.methods.fenchel_young import fenchel_young
+    from softcondorcet.methods.kemeny import certify, kemeny
     from softcondorcet.methods.sco import sco
     from softcondorcet.metrics import (
         discrete_loss,

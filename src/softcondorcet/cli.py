@@ -97,6 +97,8 @@ def _reading(command: Callable[..., None]) -> Callable[..., None]:
     help="An option of the method, e.g. --set temperature=0.5. Repeatable.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the methods that draw at random.")
+@click.option("--certify", "proof", is_flag=True, help="Prove how far the order can be from the best one.")
+@click.option("--time-limit", type=float, help="Seconds for --certify (10) and for exact methods (60).")
 @click.option(
     "--start",
     type=click.Path(exists=True, dir_okay=False),
@@ -113,6 +115,8 @@ def rank(
     method: str,
     settings: tuple[str, ...],
     seed: int,
+    proof: bool,
+    time_limit: float | None,
     start: str | None,
     form: str,
     top: int | None,
@@ -125,19 +129,24 @@ def rank(
     sco rank election.soc --format json | jq .agents[0]
     cat votes.jsonl | sco rank - --top 10 --set prior=0.1
     """
+    from softcondorcet.methods.kemeny import certify as prove
     from softcondorcet.registry import METHODS
     from softcondorcet.registry import rank as run
     from softcondorcet.tables import printable
 
     if method not in METHODS:
         raise OptionError(f"--method must be one of {', '.join(METHODS)}, got {method!r}")
-    given = {"seed": seed, "start": None if start is None else _saved(start)}
+    limit = {} if time_limit is None else {"time_limit": time_limit}
+    given = {**limit, "seed": seed, "start": None if start is None else _saved(start)}
     with _progress() as work:
         work(f"reading {printable(file)}")
         profile = _read(file, kind, columns)
         watch = work(f"{method} on {profile.n_votes:,} votes")
         known = {name: value for name, value in {**given, "watch": watch}.items() if name in METHODS[method].options}
         board = run(profile, method, **{**known, **_settings(settings)})
+        if proof:
+            work("looking for a better order")
+            board = prove(profile, board, **limit)
     _print_board(board, profile, form, top, quiet)
 
 

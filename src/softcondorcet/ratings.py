@@ -101,7 +101,8 @@ class Ratings:
         """How far the discrete loss can be from the smallest possible one, as a share of it, when a bound is known."""
         if self.lower_bound is None or self.discrete_loss is None:
             return None
-        return (self.discrete_loss - self.lower_bound) / max(self.discrete_loss, np.finfo(float).tiny)
+        excess = self.discrete_loss - self.lower_bound
+        return excess / self.discrete_loss if excess > 1e-9 * self.discrete_loss else 0.0
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """One dict per agent, best first: rank, agent, rating and, where known, votes."""
@@ -119,6 +120,9 @@ class Ratings:
         lines = [f"{self.method}: {state}{self.steps:,} step{'s' * (self.steps != 1)}"]
         if self.discrete_loss is not None:
             lines.append(f"the order contradicts {self.discrete_loss:,g} comparisons of the votes")
+        if self.gap is not None:
+            bound = f"no order contradicts fewer than {self.lower_bound:,g}"
+            lines.append(f"{bound}: this one is {'optimal' if self.gap <= 0 else f'within {self.gap:.3%} of that'}")
         if self.condorcet_winner is not None:
             lines.append(f"Condorcet winner: {self.condorcet_winner} beats every other agent")
         elif 1 < len(self.smith_set) < len(self):

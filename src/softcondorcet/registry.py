@@ -53,6 +53,14 @@ METHODS: dict[str, Method] = {
             frozenset({"condorcet", "unanimity", "weights", "order", "names", "reversal"}),
         ),
         Method(
+            "kemeny",
+            "Kemeny-Young, exact",
+            "softcondorcet.methods.kemeny",
+            "Kemeny, Mathematics without Numbers, 1959; Young and Levenglick, A Consistent Extension of Condorcet's "
+            "Election Principle, 1978",
+            frozenset({"condorcet", "unanimity", "weights", "order", "names", "reversal"}),
+        ),
+        Method(
             "fenchel_young",
             "Soft Condorcet Optimization, Fenchel-Young loss",
             "softcondorcet.methods.fenchel_young",

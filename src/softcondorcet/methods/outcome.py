@@ -32,7 +32,8 @@ def rated(
     pairs = as_pairs(data)
     notes = list(limits(pairs))
     if converged is False:
-        notes.insert(0, f"{method} did not converge: error {error:.2g} is above tol {options['tol']:g}; raise steps")
+        limit = "raise time_limit" if "time_limit" in options else f"tol is {options['tol']:g}; raise steps"
+        notes.insert(0, f"{method} did not converge: error {error:.2g}; {limit}")
         warnings.warn(notes[0], NotConverged, stacklevel=3)
     return Ratings(
         agents=pairs.agents,
