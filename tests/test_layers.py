@@ -80,8 +80,9 @@ def test_looking_around_loads_nothing_heavy(code: str) -> None:
     assert not heavy & loaded_after(code)
 
 
-def test_importing_the_package_loads_not_even_numpy() -> None:
-    assert "numpy" not in loaded_after("import softcondorcet")
+@pytest.mark.parametrize("code", ["import softcondorcet", "import softcondorcet.cli"])
+def test_importing_the_package_loads_not_even_numpy(code: str) -> None:
+    assert "numpy" not in loaded_after(code)
 
 
 def test_every_public_name_is_there_and_typed() -> None:

@@ -14,13 +14,11 @@ from click.core import ParameterSource
 
 from softcondorcet import __version__
 from softcondorcet.errors import DataError, NotConverged, OptionError
-from softcondorcet.options import check
+from softcondorcet.options import Watch, check
 
 if TYPE_CHECKING:
     from softcondorcet.profile import Profile
     from softcondorcet.ratings import Ratings
-
-Watch = Callable[[int, int, Any], None]
 
 FORMATS = ("table", "md", "csv", "json", "latex")
 KINDS = ("battles", "rankings", "scores")

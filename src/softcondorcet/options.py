@@ -7,12 +7,11 @@ from collections.abc import Callable, Collection
 from numbers import Integral
 from typing import Any
 
-from softcondorcet.arrays import Floats
 from softcondorcet.errors import OptionError
 
 Box = tuple[float, float]
-# Called with the step just done, the number of steps, and the ratings so far.
-Watch = Callable[[int, int, Floats], None]
+# Called with the step just done, the number of steps, and the ratings so far (an array; help needs no numpy).
+Watch = Callable[[int, int, Any], None]
 
 
 def check(condition: bool, option: str, expected: str, got: object) -> None:
