@@ -87,8 +87,7 @@ def profiles(
 
 def data_folder() -> str:
     """Where the real data sets lie, or a skip with a reason."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    folder = os.environ.get("SCO_DATA") or os.path.join(here, "..", "..", "shared", "data")
+    folder = os.environ.get("SCO_DATA", "")
     if not os.path.isdir(folder):
-        pytest.skip("needs the data sets; set SCO_DATA to the folder that holds them")
+        pytest.skip("needs the data sets: set SCO_DATA to the folder that holds them")
     return folder
