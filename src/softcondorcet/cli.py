@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from softcondorcet import __version__
-from softcondorcet.errors import DataError, NotConverged, OptionError
-from softcondorcet.options import Watch, check
+from softcondorcet.errors import DataError, OptionError
+from softcondorcet.options import check
+from softcondorcet.screen import fail, print_board, progress, warn
 
 if TYPE_CHECKING:
     from softcondorcet.profile import Profile
@@ -40,18 +40,18 @@ class _Command(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             with warnings.catch_warnings():
-                warnings.showwarning = _warn
+                warnings.showwarning = warn
                 result = super().invoke(ctx)
             sys.stdout.flush()
         except DataError as error:
-            _fail(str(error), 1)
+            fail(str(error), 1)
         except OptionError as error:
-            _fail(str(error), 2)
+            fail(str(error), 2)
         except BrokenPipeError:
             sys.stderr.close()  # the reader has gone; Python's own complaint at exit would be noise
             sys.exit(0)
         except KeyboardInterrupt:
-            _fail("stopped", 130)
+            fail("stopped", 130)
         return result
 
 
@@ -136,7 +136,7 @@ def rank(
         raise OptionError(f"--method must be one of {', '.join(METHODS)}, got {method!r}")
     limit = {} if time_limit is None else {"time_limit": time_limit}
     given = {**limit, "seed": seed, "start": None if start is None else _saved(start)}
-    with _progress() as work:
+    with progress() as work:
         work(f"reading {printable(file)}")
         profile = _read(file, kind, columns)
         watch = work(f"{method} on {profile.n_votes:,} votes")
@@ -145,7 +145,7 @@ def rank(
         if proof:
             work("looking for a better order")
             board = prove(profile, board, **limit)
-    _print_board(board, profile, form, top, quiet)
+    print_board(board, form, top, quiet)
 
 
 @main.command()
@@ -160,7 +160,7 @@ def inspect(file: str, kind: str | None, columns: tuple[str, ...], form: str, st
     from softcondorcet.doctor import inspect as look
     from softcondorcet.tables import printable
 
-    with _progress() as work:
+    with progress() as work:
         work(f"reading {printable(file)}")
         profile = _read(file, kind, columns)
         work(f"looking at {profile.n_votes:,} votes")
@@ -245,7 +245,7 @@ def demo() -> None:
 
     profile = synthetic.demo()
     click.echo(f"A made-up arena: {profile.n_votes:,} battles, {profile.n_agents} models, 8 judges, some ties.\n")
-    _print_board(sco(profile), profile, "table", None, quiet=False)
+    print_board(sco(profile), "table", None, quiet=False)
     click.echo("\nWhat the data says by itself (sco inspect):\n")
     click.echo("\n".join(look(profile).lines()))
     click.echo("\nNext: sco rank YOUR_FILE.csv, sco inspect YOUR_FILE.csv, sco simulate demo -o arena.csv")
@@ -294,59 +294,3 @@ def _settings(settings: tuple[str, ...]) -> dict[str, Any]:
         except (ValueError, SyntaxError):
             options[name] = value
     return options
-
-
-def _print_board(board: Ratings, profile: Profile, form: str, top: int | None, quiet: bool) -> None:
-    """The table goes to standard output, what it rests on to standard error: a pipe gets only the table."""
-    from softcondorcet.tables import FORMATS as RENDER
-    from softcondorcet.tables import printable
-
-    click.echo(board.to_json(top) if form == "json" else RENDER[form](board.rows(top)))
-    if quiet or form == "json":
-        return
-    for line in board.summary():
-        click.echo(printable(line), err=True)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str], Watch | None]]:
-    """A bar for work that takes more than two seconds, on a terminal; nothing elsewhere.
-
-    Gives a function that names the work at hand and returns what a method calls to report its steps.
-    """
-    if not sys.stderr.isatty():
-        yield lambda title: None
-        return
-    from threading import Timer
-
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = bar.add_task("", total=None)
-
-    def name(title: str) -> Watch:
-        bar.update(task, description=title, completed=0, total=None)
-        return lambda step, steps, _: bar.update(task, completed=step, total=steps)
-
-    timer = Timer(2.0, bar.start)
-    timer.start()
-    try:
-        yield name
-    finally:
-        timer.cancel()
-        bar.stop()
-
-
-def _warn(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
-    """One line instead of Python's two with a path. A result that did not converge says so itself."""
-    if not issubclass(category, NotConverged):
-        click.echo(f"warning: {message}", err=True)
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    from softcondorcet.tables import printable
-
-    click.echo(f"sco: {printable(message)}", err=True)
-    sys.exit(code)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from softcondorcet.assemble import WEIGHT, Fields, by_time, encode, once_each, per_vote, same_on_all_rows, stack
 from softcondorcet.cells import (
     Column,
     Ints,
@@ -24,16 +25,12 @@ from softcondorcet.cells import (
     read_name,
     read_number,
     read_score,
-    read_time,
-    read_weight,
     shown,
 )
 from softcondorcet.errors import DataError
 
 __all__ = ["KINDS", "Column", "Table", "as_table", "battles", "contests", "encode", "orders", "pick", "scores"]
 
-Fields = dict[str, Any]
-Floats = NDArray[np.float64]
 
 PAIRS = (("model_a", "model_b"), ("agent_a", "agent_b"), ("player_a", "player_b"), ("left", "right"), ("a", "b"))
 AGENT = ("agent", "player", "model", "name")
@@ -43,20 +40,7 @@ CONTEST = tuple(
 RANK = ("rank", "place", "position")
 TASK = ("task", "game", "benchmark", "scenario")
 SCORE = ("score", "value")
-WEIGHT = ("weight", "count")
-GROUP = ("judge", "judge_id", "prompt", "prompt_id", "question_id", "task", "group")
-TIME = ("tstamp", "timestamp", "datetime", "date", "time", "when")
 TIES = ("tie", "draw", "tie (bothbad)", "tie (both_bad)", "both_bad", "bothbad", "both bad")
-
-
-def encode(table: Table, *columns: str) -> tuple[list[Ints], tuple[str, ...]]:
-    """Names of the columns as integers into one list of names, in order of first appearance, column by column."""
-    code: dict[str, int] = {}
-    coded = []
-    for column in columns:
-        translation = [code.setdefault(name, len(code)) for name in table.read(column, read_name)]
-        coded.append(np.array(translation, dtype=np.int32)[table.column(column).codes])
-    return coded, tuple(code)
 
 
 def battles(
@@ -89,7 +73,7 @@ def battles(
     outcome = _outcomes(table, col_a, col_b, col_winner, agent_a, agent_b, names)
     agent = np.where(outcome == 1, [agent_b, agent_a], [agent_a, agent_b]).T
     tier = np.stack([np.zeros(len(outcome)), outcome != 2], axis=1)
-    order, votes = _by_time(_per_vote(table, np.arange(table.n_rows), weight, group, when, used, (*WEIGHT, "n")))
+    order, votes = by_time(per_vote(table, np.arange(table.n_rows), weight, group, when, used, (*WEIGHT, "n")))
     return {
         "agents": names,
         "start": 2 * np.arange(len(outcome) + 1),
@@ -156,9 +140,9 @@ def contests(
     (vote,), labels = encode(table, used[0])
     place = table.numbers(used[1], read_number)
     (who,), names = encode(table, used[2])
-    _once_each(table, vote, who, labels, names, used[0])
-    votes = _per_vote(table, vote, weight, group, when, used, WEIGHT)
-    return {"agents": names, **_stack(vote, place, who, votes)}
+    once_each(table, vote, who, labels, names, used[0])
+    votes = per_vote(table, vote, weight, group, when, used, WEIGHT)
+    return {"agents": names, **stack(vote, place, who, votes)}
 
 
 def scores(
@@ -174,7 +158,7 @@ def scores(
     used = [_need(table, agent, AGENT), _need(table, task, TASK), _need(table, score, SCORE)]
     (who,), names = encode(table, used[0])
     (vote,), tasks = encode(table, used[1])
-    _once_each(table, vote, who, tasks, names, used[1])
+    once_each(table, vote, who, tasks, names, used[1])
     value = table.numbers(used[2], read_score)
     if isinstance(higher_is_better, bool):
         better = np.full(len(value), higher_is_better)
@@ -182,14 +166,14 @@ def scores(
         column = table.need(higher_is_better) if higher_is_better else table.find("higher_is_better")
         better = table.numbers(column, read_flag) > 0 if column else np.full(len(value), True)
         if column:
-            _same(table, column, vote, better)
-    votes = _per_vote(table, vote, weight, "", "", used, ("weight",))
+            same_on_all_rows(table, column, vote, better)
+    votes = per_vote(table, vote, weight, "", "", used, ("weight",))
     present = ~np.isnan(value)
     if not present.any():
         raise DataError(f"{table.name}: {used[2]} is blank in every row; expected scores")
     kept, which = np.unique(vote[present], return_inverse=True)
     votes = {"weight": votes["weight"][kept], "group": kept, "groups": tasks}
-    return {"agents": names, **_stack(which, np.where(better, -value, value)[present], who[present], votes)}
+    return {"agents": names, **stack(which, np.where(better, -value, value)[present], who[present], votes)}
 
 
 def orders(
@@ -221,8 +205,8 @@ def orders(
     if len(agent) == len(cells) and all(isinstance(cell, str) for cell in cells):  # places or agents, not rankings
         raise DataError(f'{table.name}: {column} names one agent in every row; expected rankings as in "a > b = c"')
     vote = np.repeat(np.arange(table.n_rows), np.diff(start))
-    votes = _per_vote(table, np.arange(table.n_rows), weight, group, when, [column], WEIGHT)
-    return {"agents": tuple(code), **_stack(vote, np.array(tier, dtype=float), np.array(agent, dtype=np.int32), votes)}
+    votes = per_vote(table, np.arange(table.n_rows), weight, group, when, [column], WEIGHT)
+    return {"agents": tuple(code), **stack(vote, np.array(tier, dtype=float), np.array(agent, dtype=np.int32), votes)}
 
 
 def _tiers(cell: Any) -> list[list[Any]]:
@@ -269,90 +253,3 @@ def pick(table: Table, kind: str | None, columns: Mapping[str, Any]) -> Callable
 
 def _need(table: Table, given: str | None, names: tuple[str, ...]) -> str:
     return table.need(given) if given else table.find(*names) or table.need(names[0])
-
-
-def _option(table: Table, given: str | None, names: tuple[str, ...], used: list[str], role: str) -> str | None:
-    """The column for an optional role: the one given, none for '', else the one found by name and not all blank."""
-    if given is not None:
-        return table.need(given) if given else None
-    found = [
-        column for name in names if (column := table.find(name)) and column not in used and not table.all_blank(column)
-    ]
-    if len(found) > 1 and role != "group":
-        raise DataError(
-            f"{table.name}: columns {found[0]!r} and {found[1]!r} could both be the {role}; "
-            f"expected one; columns (--column {role}=NAME) can tell which"
-        )
-    return found[0] if found else None
-
-
-def _per_vote(
-    table: Table,
-    vote: NDArray[Any],
-    weight: str | None,
-    group: str | None,
-    when: str | None,
-    used: list[str],
-    weights: tuple[str, ...],
-) -> Fields:
-    """Weight, group and time of each vote, from columns that must agree on all rows of a vote."""
-    fields: Fields = {"weight": np.ones(int(vote.max(initial=-1)) + 1)}
-    if column := _option(table, weight, weights, used, "weight"):
-        fields["weight"] = _same(table, column, vote, table.numbers(column, read_weight))
-    if column := _option(table, group, GROUP, used, "group"):
-        (codes,), fields["groups"] = encode(table, column)
-        fields["group"] = _same(table, column, vote, codes)
-    if column := _option(table, when, TIME, used, "when"):
-        fields["when"] = _same(table, column, vote, table.numbers(column, read_time))
-    return fields
-
-
-def _same(table: Table, column: str, vote: NDArray[Any], value: NDArray[Any]) -> NDArray[Any]:
-    """The value of each vote, which must be one on all its rows."""
-    first = np.empty(int(vote.max(initial=-1)) + 1, dtype=np.int64)
-    first[vote[::-1]] = np.arange(len(vote))[::-1]
-    differs = value != value[first][vote]
-    if differs.any():
-        row = int(np.argmax(differs))
-        cells = table.column(column)
-        there, here = (cells.values[cells.codes[k]] for k in (first[vote[row]], row))
-        raise DataError(
-            f"{table.place(row)}: {column} is {shown(here)}; expected {shown(there)} as at "
-            f"{table.place(int(first[vote[row]]))}, one value for each vote"
-        )
-    return value[first]
-
-
-def _once_each(
-    table: Table, vote: Ints, who: Ints, labels: tuple[str, ...], names: tuple[str, ...], column: str
-) -> None:
-    key = vote.astype(np.int64) * len(names) + who
-    ordered = np.sort(key)
-    if (ordered[1:] == ordered[:-1]).any():
-        order = np.argsort(key, kind="stable")
-        second = order[1:][key[order[1:]] == key[order[:-1]]].min()
-        first = np.argmax(key == key[second])
-        raise DataError(
-            f"{table.place(int(second))}: agent {names[who[second]]!r} stands twice in {column} "
-            f"{labels[vote[second]]!r}; first at {table.place(int(first))}"
-        )
-
-
-def _by_time(votes: Fields) -> tuple[NDArray[np.int64], Fields]:
-    order = np.argsort(votes["when"], kind="stable") if "when" in votes else np.arange(len(votes["weight"]))
-    return order, {name: value if name == "groups" else value[order] for name, value in votes.items()}
-
-
-def _stack(vote: NDArray[Any], key: Floats, agent: Ints, votes: Fields) -> Fields:
-    """Entries sorted by time of vote and key, low key first, as rows of one flat array."""
-    by_time, votes = _by_time(votes)
-    arrival = np.empty(len(by_time), dtype=np.int64)
-    arrival[by_time] = np.arange(len(by_time))
-    vote = arrival[vote]
-    rise = np.diff(vote)
-    if ((rise < 0) | ((rise == 0) & (np.diff(key) < 0))).any():
-        order = np.lexsort((key, vote))
-        vote, key, agent = vote[order], key[order], agent[order]
-    tier = np.cumsum(np.diff(key, prepend=key[:1]) != 0)  # dense inside each vote once a Profile has it
-    start = np.concatenate([[0], np.cumsum(np.bincount(vote, minlength=len(by_time)))])
-    return {"start": start, "agent": agent, "tier": tier, **votes}
