@@ -86,6 +86,13 @@ def test_long_votes_do_not_build_their_raw_pairs_in_memory() -> None:
     assert peak < 1.5 * len(pairs) * 32
 
 
+def test_more_pairs_than_memory_are_refused_with_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs_module, "_BYTES", 10**9)
+    profile, _ = sc.synthetic.tournament(50, agents=600, seed=1)
+    with pytest.raises(sc.DataError, match="distinct pairs, which take"):
+        profile.pairs()
+
+
 def test_zero_weight_votes_count_nothing() -> None:
     pairs = Profile.from_rankings([["a", "b"], ["b", "c"]], weights=[1, 0]).pairs()
     assert as_dict(pairs) == {("a", "b"): [1, 0, 0]}

@@ -6,6 +6,7 @@ however many votes there are. Methods work on this, so their cost grows with dis
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,6 +22,8 @@ Counted = tuple[Ints, Ints, Floats]
 
 # Below this many raw pairs a second thread costs more than it saves (about 2 ms of work).
 _WORTH_A_THREAD = 500_000
+# Bytes per distinct pair while a method works: 32 for the counts, 24 for the rows of both agents.
+_BYTES = 56
 # A matrix of 512 x 512 stays in cache; from about 1,000 agents on, rows are faster even for complete votes.
 _DENSE = 512
 
@@ -160,6 +163,7 @@ def _count_by_rows(profile: Profile) -> Counted:
 
     row = np.zeros(m + 1, dtype=np.int64)
     np.cumsum(np.concatenate(threads.run(partners, ranges)), out=row[1:])
+    _refuse_more_than_memory(int(row[-1]))
     right, counts = np.empty(row[-1], dtype=np.int32), np.empty((3, row[-1]))
 
     def fill(first: int, last: int) -> None:
@@ -168,6 +172,16 @@ def _count_by_rows(profile: Profile) -> Counted:
 
     threads.run(fill, ranges)
     return np.repeat(np.arange(m, dtype=np.int32), np.diff(row)), right, counts
+
+
+def _refuse_more_than_memory(distinct: int) -> None:
+    """Better an error with the numbers than a process that the system ends without a word."""
+    need = distinct * _BYTES
+    if hasattr(os, "sysconf") and need > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
+        raise DataError(
+            f"pairs: the votes compare {distinct:,} distinct pairs, which take {need / 1e9:,.0f} GB to fit; "
+            "expected fewer than this machine can hold; leave out agents or cut long votes"
+        )
 
 
 def check_total(pairs: Pairs, expected: float) -> None:
