@@ -13,8 +13,8 @@ from hypothesis import given, settings
 import softcondorcet as sc
 from softcondorcet import Profile
 from softcondorcet.methods import kemeny as kemeny_module
-from softcondorcet.methods.kemeny import contradicted, smallest_step
-from softcondorcet.methods.linear_ordering import Program, solve_program
+from softcondorcet.methods.kemeny import smallest_step
+from softcondorcet.methods.linear_ordering import Program, contradicted, solve_program
 
 
 @given(profiles(max_agents=6))

@@ -22,10 +22,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from softcondorcet.arrays import Floats, Ints
+from softcondorcet.arrays import Flags, Floats, Ints
 from softcondorcet.kernels import orders
 from softcondorcet.majority import strong_labels
-from softcondorcet.methods.linear_ordering import solve_program
+from softcondorcet.methods.linear_ordering import contradicted, solve_program
 from softcondorcet.methods.outcome import Data, rated
 from softcondorcet.methods.sco import sco
 from softcondorcet.options import box, check, not_negative
@@ -152,10 +152,7 @@ def _solve(pairs: Pairs, members: Ints, values: Floats, unit: float, ends: float
 
 def _by_cycles(pairs: Pairs, start: Ints) -> Solved:
     """A component too large for a linear program: the order it came with, and a bound from disjoint cycles."""
-    rows = pairs.by_agent
-    place = np.full(pairs.n_agents, -1)
-    place[start] = np.arange(len(start))
-    inside = (place[pairs.left] >= 0) & (place[pairs.right] >= 0)
+    place, inside = _within(pairs, start)
     part = Pairs(pairs.agents, *(getattr(pairs, name)[inside] for name in ("left", "right", "wins", "losses", "ties")))
     rows = part.by_agent
     bound = orders.packed_cycles(rows.row, rows.column, rows.margin, place, rows.margin.copy())
@@ -164,18 +161,17 @@ def _by_cycles(pairs: Pairs, start: Ints) -> Solved:
     return Solved(start, float(loss), float(bound))
 
 
-def _matrix(pairs: Pairs, members: Ints) -> Floats:
-    """Margins among some agents, in their order."""
+def _within(pairs: Pairs, members: Ints) -> tuple[Ints, Flags]:
+    """Place of each agent among the members (-1 for others), and which pairs are among them."""
     place = np.full(pairs.n_agents, -1)
     place[members] = np.arange(len(members))
-    inside = (place[pairs.left] >= 0) & (place[pairs.right] >= 0)
+    return place, (place[pairs.left] >= 0) & (place[pairs.right] >= 0)
+
+
+def _matrix(pairs: Pairs, members: Ints) -> Floats:
+    """Margins among some agents, in their order."""
+    place, inside = _within(pairs, members)
     a, b = place[pairs.left[inside]], place[pairs.right[inside]]
     margin = np.zeros((len(members), len(members)))
     margin[a, b], margin[b, a] = pairs.margin[inside], -pairs.margin[inside]
     return margin
-
-
-def contradicted(margin: Floats, order: Ints) -> float:
-    """The margins that an order contradicts."""
-    sorted_margin = margin[np.ix_(order, order)]
-    return float(np.maximum(-np.triu(sorted_margin, 1), 0).sum())

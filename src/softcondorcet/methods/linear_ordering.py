@@ -115,7 +115,7 @@ class Search:
     def try_order(self, order: Ints) -> None:
         """Improve an order by best insertion and keep it if it is the best so far."""
         insertion.improve_order(*self.rows, order, len(order) + 100)
-        loss = float(np.maximum(-np.triu(self.margin[np.ix_(order, order)], 1), 0).sum())
+        loss = contradicted(self.margin, order)
         if loss < self.loss:
             self.order, self.loss = order, loss
 
@@ -124,6 +124,11 @@ class Search:
         self.bound = max(self.bound, min(bound, self.loss))
         self.try_order(np.argsort(-x.sum(axis=1), kind="stable"))
         return self.loss - self.bound < self.unit
+
+
+def contradicted(margin: Floats, order: Ints) -> float:
+    """The margins that an order contradicts."""
+    return float(np.maximum(-np.triu(margin[np.ix_(order, order)], 1), 0).sum())
 
 
 def solve_program(margin: Floats, unit: float, ends: float) -> tuple[Ints, float]:
