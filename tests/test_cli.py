@@ -51,7 +51,7 @@ def test_json_is_the_library_result(battles: str) -> None:
     assert shown == sc.sco(sc.read(battles)).to_dict()
     assert list(shown) == [
         "method", "options", "seed", "n_agents", "converged", "steps", "error", "loss", "discrete_loss", "lower_bound",
-        "gap", "condorcet_winner", "smith_set", "warnings", "agents",
+        "gap", "loss_bound", "loss_gap", "condorcet_winner", "smith_set", "warnings", "agents",
     ]  # fmt: skip
     assert list(shown["agents"][0]) == ["rank", "agent", "rating", "votes"]
     assert len(json.loads(run("rank", battles, "--format", "json", "--top", "1").stdout)["agents"]) == 1

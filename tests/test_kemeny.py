@@ -13,8 +13,10 @@ from hypothesis import given, settings
 import softcondorcet as sc
 from softcondorcet import Profile
 from softcondorcet.methods import kemeny as kemeny_module
+from softcondorcet.methods import optimal
 from softcondorcet.methods.kemeny import smallest_step
-from softcondorcet.methods.linear_ordering import Program, contradicted, solve_program
+from softcondorcet.methods.linear_ordering import Program, solve_program
+from softcondorcet.methods.optimal import contradicted
 
 
 @given(profiles(max_agents=6))
@@ -36,7 +38,7 @@ def test_program_and_subsets_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -
     """Pure noise over 12 agents: the hardest small case, solved both ways."""
     profile = sc.synthetic.mallows(11, agents=12, phi=1.0, seed=seed)
     by_subsets = sc.kemeny(profile)
-    monkeypatch.setattr(kemeny_module, "_SUBSETS", 2)
+    monkeypatch.setattr(optimal, "SUBSETS", 2)
     by_program = sc.kemeny(profile)
     assert by_program.converged and by_subsets.converged
     assert by_program.discrete_loss == by_subsets.discrete_loss
@@ -46,15 +48,10 @@ def test_program_and_subsets_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -
 @given(profiles(max_agents=6))
 def test_the_bound_of_disjoint_cycles_is_never_too_high(profile: Profile) -> None:
     pairs = profile.pairs()
-    everyone = np.arange(pairs.n_agents)
-    rough = kemeny_module._by_cycles(pairs, everyone)
-    parts = [
-        kemeny_module._solve(pairs, members, -everyone.astype(float), 1.0, np.inf)
-        for members in kemeny_module._components(pairs)
-    ]
-    best = sum(part.loss for part in parts)
-    assert 0 <= rough.bound <= best + 1e-9
-    assert rough.loss >= best - 1e-9
+    rough = kemeny_module.bound_by_cycles(pairs)
+    best = optimal.best_order(pairs, np.zeros(pairs.n_agents), optimal.as_it_is)
+    assert 0 <= rough.bound <= best.loss + 1e-9
+    assert rough.loss >= best.loss - 1e-9
 
 
 def test_dual_bounds_hold_for_any_dual_values() -> None:
@@ -131,7 +128,7 @@ def test_a_certificate_needs_ratings_of_these_votes() -> None:
 
 def test_components_are_proven_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several components, each proven within less than one vote, are optimal together."""
-    monkeypatch.setattr(kemeny_module, "_SUBSETS", 2)
+    monkeypatch.setattr(optimal, "SUBSETS", 2)
     block = sc.synthetic.mallows(7, agents=8, phi=1.0, seed=2)
     votes = [[f"{part}-{name}" for part in "abc" for (name,) in vote] for vote in block.rankings()]
     board = sc.kemeny(Profile.from_rankings(votes))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from softcondorcet.arrays import Floats, Ints, read_only
+from softcondorcet.arrays import Flags, Floats, Ints, read_only
 from softcondorcet.errors import DataError, some
 
 
@@ -25,6 +25,8 @@ class Ratings:
     ``loss`` is the smooth loss that was minimised (None for methods without one), ``discrete_loss`` the sum of
     Kendall-tau distances of all votes to ``order``, ``error`` what the solver had left to do when it stopped.
     ``converged`` and ``error`` are None where there is nothing to measure: stochastic steps have no natural end.
+    ``lower_bound`` and ``loss_bound``, where known, are proven: no order has a smaller discrete loss, no ratings in the
+    box a smaller smooth one. ``order_certified[a, b]`` is True where a stands above b in every minimum of it.
     """
 
     agents: tuple[str, ...]
@@ -38,11 +40,13 @@ class Ratings:
     loss: float | None = None
     discrete_loss: float | None = None
     lower_bound: float | None = None
+    loss_bound: float | None = None
     condorcet_winner: str | None = None
     smith_set: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     votes: Floats | None = None
     errors: Floats | None = None
+    order_certified: Flags | None = None
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=float)
@@ -99,10 +103,12 @@ class Ratings:
     @property
     def gap(self) -> float | None:
         """How far the discrete loss can be from the smallest possible one, as a share of it, when a bound is known."""
-        if self.lower_bound is None or self.discrete_loss is None:
-            return None
-        excess = self.discrete_loss - self.lower_bound
-        return excess / self.discrete_loss if excess > 1e-9 * self.discrete_loss else 0.0
+        return _share_left(self.discrete_loss, self.lower_bound)
+
+    @property
+    def loss_gap(self) -> float | None:
+        """How far the smooth loss can be from the smallest one in the box, as a share of it, when a bound is known."""
+        return _share_left(self.loss, self.loss_bound)
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """One dict per agent, best first: rank, agent, rating and, where known, votes."""
@@ -123,6 +129,8 @@ class Ratings:
         if self.gap is not None:
             bound = f"no order contradicts fewer than {self.lower_bound:,g}"
             lines.append(f"{bound}: this one is {'optimal' if self.gap <= 0 else f'within {self.gap:.3%} of that'}")
+        if self.loss_gap is not None:
+            lines.append(f"the loss is within {self.loss_gap:.1e} of the smallest any ratings in the box have")
         if self.condorcet_winner is not None:
             lines.append(f"Condorcet winner: {self.condorcet_winner} beats every other agent")
         elif 1 < len(self.smith_set) < len(self):
@@ -145,6 +153,8 @@ class Ratings:
             "discrete_loss": self.discrete_loss,
             "lower_bound": self.lower_bound,
             "gap": self.gap,
+            "loss_bound": self.loss_bound,
+            "loss_gap": self.loss_gap,
             "condorcet_winner": self.condorcet_winner,
             "smith_set": list(self.smith_set),
             "warnings": list(self.warnings),
@@ -203,8 +213,16 @@ _PLAIN = (
     "loss",
     "discrete_loss",
     "lower_bound",
+    "loss_bound",
     "condorcet_winner",
 )
+
+
+def _share_left(loss: float | None, bound: float | None) -> float | None:
+    """How much of a loss could still be saved; what rounding may have left counts as nothing."""
+    if loss is None or bound is None:
+        return None
+    return (loss - bound) / loss if loss - bound > 1e-9 * loss else 0.0
 
 
 def _short(error: Exception) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 
 from softcondorcet.arrays import Floats, Ints
 from softcondorcet.kernels import insertion, orders
+from softcondorcet.methods.optimal import contradicted
 
 # Cuts per round, and per pair and round: enough to converge in a few rounds, few enough for a quick re-solve.
 _CUTS, _EACH = 20_000, 3
@@ -124,11 +125,6 @@ class Search:
         self.bound = max(self.bound, min(bound, self.loss))
         self.try_order(np.argsort(-x.sum(axis=1), kind="stable"))
         return self.loss - self.bound < self.unit
-
-
-def contradicted(margin: Floats, order: Ints) -> float:
-    """The margins that an order contradicts."""
-    return float(np.maximum(-np.triu(margin[np.ix_(order, order)], 1), 0).sum())
 
 
 def solve_program(margin: Floats, unit: float, ends: float) -> tuple[Ints, float]:
