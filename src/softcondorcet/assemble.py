@@ -28,7 +28,9 @@ def encode(table: Table, *columns: str) -> tuple[list[Ints], tuple[str, ...]]:
     coded = []
     for column in columns:
         translation = [code.setdefault(name, len(code)) for name in table.read(column, read_name)]
-        coded.append(np.array(translation, dtype=np.int32)[table.column(column).codes])
+        codes = table.column(column).codes
+        same = translation == list(range(len(translation)))  # as in the first column, unless two cells are one name
+        coded.append(codes if same else np.array(translation, dtype=np.int32)[codes])
     return coded, tuple(code)
 
 
@@ -99,21 +101,25 @@ def once_each(
         )
 
 
-def by_time(votes: Fields) -> tuple[NDArray[np.int64], Fields]:
-    order = np.argsort(votes["when"], kind="stable") if "when" in votes else np.arange(len(votes["weight"]))
+def by_time(votes: Fields) -> tuple[NDArray[np.int64] | slice, Fields]:
+    """The order of the votes by time, as an index, and their fields in that order."""
+    if "when" not in votes:
+        return slice(None), votes
+    order = np.argsort(votes["when"], kind="stable")
     return order, {name: value if name == "groups" else value[order] for name, value in votes.items()}
 
 
 def stack(vote: NDArray[Any], key: Floats, agent: Ints, votes: Fields) -> Fields:
     """Entries sorted by time of vote and key, low key first, as rows of one flat array."""
     order, votes = by_time(votes)
-    arrival = np.empty(len(order), dtype=np.int64)
-    arrival[order] = np.arange(len(order))
+    n = len(votes["weight"])
+    arrival = np.empty(n, dtype=np.int64)
+    arrival[order] = np.arange(n)
     vote = arrival[vote]
     rise = np.diff(vote)
     if ((rise < 0) | ((rise == 0) & (np.diff(key) < 0))).any():
         turn = np.lexsort((key, vote))
         vote, key, agent = vote[turn], key[turn], agent[turn]
     tier = np.cumsum(np.diff(key, prepend=key[:1]) != 0)  # dense inside each vote once a Profile has it
-    start = np.concatenate([[0], np.cumsum(np.bincount(vote, minlength=len(order)))])
+    start = np.concatenate([[0], np.cumsum(np.bincount(vote, minlength=n))])
     return {"start": start, "agent": agent, "tier": tier, **votes}

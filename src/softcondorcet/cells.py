@@ -189,17 +189,18 @@ def _series_column(series: Any) -> Column:
     if kind.is_pandas():
         codes, distinct = native.factorize()
         values = distinct.tolist()
+        if len(codes) and codes.min() >= 0:  # no nulls; the rest is numbered by first appearance already
+            return Column(codes.astype(np.int32), values)
     elif kind.is_pyarrow() and len(native):
         encoded = native.unify_dictionaries().combine_chunks()
         encoded = encoded if hasattr(encoded, "dictionary") else encoded.dictionary_encode()
         codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         values = encoded.dictionary.to_pylist()
-    elif kind.is_polars() and series.dtype in (nw.Categorical, nw.Enum) and len(native):
-        codes = native.to_physical().cast(int).fill_null(-1).to_numpy()
-        used, first = np.unique(codes, return_index=True)
-        values = [None] * (int(used[-1]) + 1)
-        for code, row in zip(used.tolist(), first.tolist(), strict=True):
-            values[code] = native[row]
+    elif kind.is_polars() and series.dtype in (nw.String, nw.Categorical, nw.Enum) and len(native):
+        coded = series.cast(nw.Categorical).to_native() if series.dtype == nw.String else native
+        codes = coded.to_physical().cast(int).fill_null(-1).to_numpy()
+        first = _first_rows(codes, int(codes.max()) + 2)[:-1].tolist()
+        values = [native[row] if row < len(codes) else None for row in first]
     else:
         return factorize(_series_cells(series))
     return _by_appearance(np.asarray(codes, dtype=np.int64), [*values, None])
@@ -207,13 +208,18 @@ def _series_column(series: Any) -> Column:
 
 def _by_appearance(codes: NDArray[np.int64], values: list[Any]) -> Column:
     """Codes renumbered by first appearance, unused values dropped; code -1 is the last value."""
-    codes = np.where(codes < 0, len(values) - 1, codes)
-    first = np.full(len(values), len(codes))
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    first = _first_rows(codes, len(values))
     order = np.argsort(first, kind="stable")[: int((first < len(codes)).sum())]
     rank = np.zeros(len(values), dtype=np.int32)
     rank[order] = np.arange(len(order))
     return Column(rank[codes], [values[k] for k in order])
+
+
+def _first_rows(codes: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Where each code from 0 to size - 1 first stands, or the number of rows where it does not; -1 is the last."""
+    first = np.full(size, len(codes))
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return first
 
 
 def shown(value: object) -> str:

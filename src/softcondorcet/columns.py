@@ -71,8 +71,10 @@ def battles(
         row = int(np.argmax(same))
         raise DataError(f"{table.place(row)}: {names[agent_a[row]]!r} against itself; expected two agents")
     outcome = _outcomes(table, col_a, col_b, col_winner, agent_a, agent_b, names)
-    agent = np.where(outcome == 1, [agent_b, agent_a], [agent_a, agent_b]).T
-    tier = np.stack([np.zeros(len(outcome)), outcome != 2], axis=1)
+    agent, tier = np.empty((len(outcome), 2), dtype=np.int32), np.zeros((len(outcome), 2), dtype=np.int32)
+    lost = outcome == 1
+    agent[:, 0], agent[:, 1] = np.where(lost, agent_b, agent_a), np.where(lost, agent_a, agent_b)
+    tier[:, 1] = outcome != 2
     order, votes = by_time(per_vote(table, np.arange(table.n_rows), weight, group, when, used, (*WEIGHT, "n")))
     return {
         "agents": names,
@@ -85,7 +87,7 @@ def battles(
 
 def _outcomes(
     table: Table, a: str, b: str, winner: str, agent_a: Ints, agent_b: Ints, names: tuple[str, ...]
-) -> NDArray[np.int64]:
+) -> NDArray[Any]:
     """0 where the first agent of a row won, 1 where the second did, 2 for a tie."""
     meaning = {
         **{x: 0 for x, _ in PAIRS},
@@ -96,12 +98,15 @@ def _outcomes(
     }
     column = table.column(winner)
     words = [_word(value) for value in column.values]
-    by_word = np.array([meaning.get(word.casefold(), -1) for word in words])[column.codes]
+    folded: dict[str, int] = {}
+    fold = np.array([folded.setdefault(name.casefold(), len(folded)) for name in names])
+    told = [meaning.get(word.casefold(), -1) for word in words]
+    if -1 not in told and not any(word.casefold() in folded for word in words):
+        return np.array(told, dtype=np.int8)[column.codes]  # no agent is called what a winner is: one look-up per row
+    by_word = np.array(told)[column.codes]
     number = {name: k for k, name in enumerate(names)}
     named = np.array([number.get(word, -1) for word in words])[column.codes]
     outcome = np.where(by_word >= 0, by_word, np.where(named == agent_a, 0, np.where(named == agent_b, 1, -1)))
-    folded: dict[str, int] = {}
-    fold = np.array([folded.setdefault(name.casefold(), len(folded)) for name in names])
     called = np.array([folded.get(word.casefold(), -1) for word in words])[column.codes]
     other = ((called == fold[agent_a]) & (by_word != 0)) | ((called == fold[agent_b]) & (by_word != 1))
     unclear = (by_word >= 0) & other

@@ -1,0 +1,113 @@
+"""Derivatives of Bradley-Terry on pairs, with three ways to see a tie.
+
+A pair has the lead d = x_a - x_b and was won, lost and tied by a so many times. Each model gives the negative
+log-likelihood of that as a function of d and of c, which says how common ties are:
+
+    HALF        a tie is half a win for each; no c           P(a wins) = s(d),    s the logistic function
+    DAVIDSON    (1970), c = log nu                           P(a wins) : P(b wins) : P(tie) = e^(d/2) : e^(-d/2) : e^c
+    RAO_KUPPER  (1967), c = log(theta^2 - 1), t = log theta  P(a wins) = s(d - t), P(b wins) = s(-d - t)
+
+All three are convex in d and c together. In the last, -log P(a wins) = log(1 + exp(t - d)) with t = log(1 + e^c) / 2 a
+convex function of c, and -log P(tie) = log(1 + exp(d - t)) + log(1 + exp(-d - t)) + log(1 + e^-c).
+"""
+
+import numpy as np
+
+from softcondorcet.kernels.batch import exp
+from softcondorcet.kernels.compile import lean
+from softcondorcet.kernels.elo import FAR
+
+HALF, DAVIDSON, RAO_KUPPER = 0, 1, 2
+
+
+@lean
+def both(d):
+    """s(d) and s(-d), neither by subtraction."""
+    t = exp(-min(abs(d), FAR))
+    high, low = 1.0 / (1.0 + t), t / (1.0 + t)
+    if d >= 0:
+        return high, low
+    return low, high
+
+
+@lean
+def half(d, won, lost, tied):
+    """Derivatives along d: first, second."""
+    p, q = both(d)
+    return (lost + 0.5 * tied) * p - (won + 0.5 * tied) * q, (won + lost + tied) * p * q
+
+
+@lean
+def davidson(d, c, won, lost, tied):
+    """Derivatives along d, c, dd, dc, cc: of a choice between three with log-odds d/2, -d/2 and c."""
+    top = max(0.5 * abs(d), c)
+    win, loss, tie = exp(max(0.5 * d - top, -FAR)), exp(max(-0.5 * d - top, -FAR)), exp(max(c - top, -FAR))
+    games, total = won + lost + tied, win + loss + tie
+    edge, level = 0.5 * (win - loss) / total, tie / total
+    return (
+        games * edge - 0.5 * (won - lost),
+        games * level - tied,
+        games * (0.25 * (win + loss) / total - edge * edge),
+        -games * level * edge,
+        games * level * (1.0 - level),
+    )
+
+
+@lean
+def rao_kupper(d, c, t, won, lost, tied):
+    """Derivatives along d, c, dd, dc, cc; t = log theta is that of c."""
+    p, not_p = both(d - t)
+    q, not_q = both(-d - t)
+    s, not_s = both(c)
+    first, second = tied * p - won * not_p, tied * q - lost * not_q
+    bend_first, bend_second = (won + tied) * p * not_p, (lost + tied) * q * not_q
+    along, turn = 0.5 * s, 0.5 * s * not_s  # first and second derivative of t along c
+    return (
+        first - second,
+        -(first + second) * along - tied * not_s,
+        bend_first + bend_second,
+        (bend_second - bend_first) * along,
+        (bend_first + bend_second) * along * along - (first + second) * turn + tied * s * not_s,
+    )
+
+
+@lean
+def move(model, left, right, won, lost, tied, x, gradient, diagonal, curve, cross):
+    """Add the derivatives at x: its last entry is c, unless ties are half wins. `curve` and `cross` are kept."""
+    last = len(x) - 1
+    c = x[last]
+    t = 0.5 * (max(c, 0.0) + np.log1p(exp(-min(abs(c), FAR)))) if model == RAO_KUPPER else 0.0
+    for k in range(len(left)):
+        a, b = left[k], right[k]
+        d = x[a] - x[b]
+        if model == HALF:
+            slope, bend = half(d, won[k], lost[k], tied[k])
+        else:
+            if model == DAVIDSON:
+                slope, slope_c, bend, mixed, bend_c = davidson(d, c, won[k], lost[k], tied[k])
+            else:
+                slope, slope_c, bend, mixed, bend_c = rao_kupper(d, c, t, won[k], lost[k], tied[k])
+            gradient[last] += slope_c
+            diagonal[last] += bend_c
+            cross[k] = mixed
+        gradient[a] += slope
+        gradient[b] -= slope
+        diagonal[a] += bend
+        diagonal[b] += bend
+        curve[k] = bend
+
+
+@lean
+def bend(left, right, curve, cross, v, product):
+    """Add the Hessian times v, but for what the tie parameter does alone: a Laplacian, and `cross` if there is one."""
+    last = len(v) - 1
+    mixed = len(cross) > 0
+    for k in range(len(left)):
+        a, b = left[k], right[k]
+        lead = v[a] - v[b]
+        push = curve[k] * lead
+        if mixed:
+            push += cross[k] * v[last]
+            product[last] += cross[k] * lead
+        product[a] += push
+        product[b] -= push
