@@ -1,0 +1,324 @@
+"""Voting rules against their definitions, textbook elections, and what each does with odd votes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import reference
+import reference_voting
+from conftest import paper_table, profiles, tennessee, three_cycle
+from hypothesis import assume, given, settings
+
+import softcondorcet as sc
+from softcondorcet import Profile, Ratings
+from softcondorcet.methods import lotteries, schulze
+from softcondorcet.methods.central_path import central_lottery
+from softcondorcet.methods.stv import droop_quota
+from softcondorcet.pairs import Pairs
+
+RULES = [
+    "approval", "plurality", "borda", "copeland", "ranked_pairs", "schulze", "maximal_lotteries",
+    "iterated_maximal_lotteries", "stv",
+]  # fmt: skip
+
+
+def values(board: Ratings) -> dict[str, float]:
+    return {name: board[name] for name in board.agents}
+
+
+@settings(max_examples=30)
+@given(profiles(), st.integers(1, 8))
+def test_points(profile: Profile, k: int) -> None:
+    for board, expected in (
+        (sc.approval(profile, k=k), reference_voting.points_of_first(profile, k)),
+        (sc.plurality(profile), reference_voting.points_of_first(profile, 1)),
+        (sc.borda(profile), reference_voting.borda(profile)),
+    ):
+        # Thirds are rounded to 9 decimals.
+        assert values(board) == pytest.approx({name: float(x) for name, x in expected.items()}, abs=1e-9)
+
+
+@given(profiles())
+def test_copeland(profile: Profile) -> None:
+    assert values(sc.copeland(profile)) == reference_voting.copeland(profile)
+
+
+@given(profiles(max_agents=8))
+def test_ranked_pairs(profile: Profile) -> None:
+    assert values(sc.ranked_pairs(profile)) == reference_voting.ranked_pairs(profile)
+
+
+@settings(max_examples=75)
+@given(profiles(max_agents=8), st.sampled_from(["margins", "wins"]), st.sampled_from([0, 500, 10**9]))
+def test_schulze(profile: Profile, strength: str, edge: int) -> None:
+    """By going through the strengths only (0), by matrices only, and by what is quicker."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schulze, "_EDGE", edge)
+        assert values(sc.schulze(profile, strength=strength)) == reference_voting.schulze(profile, strength)
+
+
+@given(profiles(), st.integers(1, 4))
+def test_stv(profile: Profile, seats: int) -> None:
+    assert values(sc.stv(profile, seats=seats)) == reference_voting.stv(profile, seats)[0]
+
+
+def leads(profile: Profile, board: Ratings, strength: str = "margins") -> dict[str, float]:
+    """Mean margin of an agent drawn from a lottery over each agent."""
+    margin = reference.margins(profile)
+    size = {"margins": lambda x: x, "signs": lambda x: math.copysign(min(abs(x), 1), x)}[strength]
+    return {b: sum(board[a] * size(margin[a, b]) for a in profile.agents) for b in profile.agents}
+
+
+@given(profiles(), st.sampled_from(["margins", "signs"]))
+def test_no_agent_beats_a_maximal_lottery(profile: Profile, strength: str) -> None:
+    board = sc.maximal_lotteries(profile, strength=strength)
+    assert board.values.min() >= 0
+    assert board.values.sum() == pytest.approx(1.0, abs=1e-8)  # ten decimals each
+    assert min(leads(profile, board, strength).values()) >= -1e-8 * max(profile.weight.sum(), 1)
+    assert board.converged and board.error is not None and board.error < 1e-8
+
+
+def range_of_chances(profile: Profile) -> np.ndarray:
+    """Least and greatest probability of each agent in any maximal lottery, by linear programs."""
+    import highspy
+
+    margin = reference.margins(profile)
+    m, agents = profile.n_agents, profile.agents
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.addVars(m, np.zeros(m), np.ones(m))
+    numbers = np.arange(m, dtype=np.int32)
+    solver.addRow(1.0, 1.0, m, numbers, np.ones(m))
+    for b in agents:
+        solver.addRow(0.0, np.inf, m, numbers, np.array([float(margin[a, b]) for a in agents]))
+    found = np.empty((m, 2))
+    for k, side in itertools.product(range(m), range(2)):
+        solver.changeColsCost(m, numbers, np.eye(m)[k] * (1 - 2 * side))
+        solver.run()
+        found[k, side] = solver.getSolution().col_value[k]
+    return found
+
+
+@settings(max_examples=40)
+@given(profiles(max_agents=6, max_votes=6))
+def test_whether_a_maximal_lottery_is_the_only_one(profile: Profile) -> None:
+    board, chances = sc.maximal_lotteries(profile), range_of_chances(profile)
+    assert (board.values >= chances[:, 0] - 1e-6).all() and (board.values <= chances[:, 1] + 1e-6).all()
+    several = any("several lotteries" in note for note in board.warnings)
+    assert several == bool((chances[:, 1] - chances[:, 0] > 1e-6).any())
+
+
+@given(profiles(complete=True, max_votes=7))
+def test_odd_strict_complete_votes_have_one_maximal_lottery(profile: Profile) -> None:
+    """Laffond, Laslier and Le Breton, 1997; its support is odd."""
+    assume(profile.weight.sum() % 2 == 1)
+    for method in (sc.maximal_lotteries, sc.iterated_maximal_lotteries):
+        assert not any("maximal;" in note or "levels" in note for note in method(profile).warnings)
+    assert (sc.maximal_lotteries(profile).values > 0).sum() % 2 == 1
+
+
+def without(profile: Profile, agents: list[str]) -> Pairs:
+    """The pairs that are left when some agents go."""
+    pairs = profile.pairs()
+    stay = np.array([name not in agents for name in pairs.agents])
+    number = (np.cumsum(stay) - 1).astype(np.int32)
+    kept = stay[pairs.left] & stay[pairs.right]
+    counts = (column[kept] for column in (pairs.wins, pairs.losses, pairs.ties))
+    names = tuple(name for name in pairs.agents if name not in agents)
+    return Pairs(names, number[pairs.left[kept]], number[pairs.right[kept]], *counts)
+
+
+@settings(max_examples=40)
+@given(profiles(max_agents=9, max_votes=8))
+def test_iterated_lotteries_are_lotteries_of_what_is_left(profile: Profile) -> None:
+    gone: list[str] = []
+    levels = []
+    while len(gone) < profile.n_agents:
+        board = sc.maximal_lotteries(without(profile, gone))
+        levels.append({name: board[name] for name in board.agents if board[name] > 0})
+        gone += levels[-1]
+    expected = {name: k + chance for k, level in enumerate(levels[::-1]) for name, chance in level.items()}
+    assert values(sc.iterated_maximal_lotteries(profile)) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lotteries_of_many_agents_and_levels(seed: int) -> None:
+    """Sixty agents, noise: components break up again and again."""
+    profile = sc.synthetic.mallows(7, agents=60, phi=0.98, seed=seed)
+    test_iterated_lotteries_are_lotteries_of_what_is_left.hypothesis.inner_test(profile)  # type: ignore[attr-defined]
+
+
+@given(st.integers(1, 12), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 0.3]))
+def test_the_centre_draws_all_that_any_optimal_lottery_draws(c: int, seed: int, density: float) -> None:
+    """Strict complementarity: an agent not drawn loses to the lottery."""
+    rng = np.random.default_rng(seed)
+    margin = np.triu(rng.integers(-3, 4, (c, c)) * (rng.random((c, c)) < density), 1).astype(float)
+    margin -= margin.T
+    chance = central_lottery(margin, 100)
+    lead = chance @ margin
+    assert lead.min() > -1e-9
+    assert ((chance > 1e-9) != (lead > 1e-9)).all()
+
+
+def test_tennessee() -> None:
+    """The textbook example, as on Wikipedia's page of each rule."""
+    capital = tennessee()
+    points = {"Memphis": 126, "Nashville": 194, "Chattanooga": 173, "Knoxville": 107}
+    assert values(sc.borda(capital)) == points
+    assert values(sc.plurality(capital)) == {"Memphis": 42, "Nashville": 26, "Chattanooga": 15, "Knoxville": 17}
+    assert values(sc.approval(capital, k=2)) == {"Memphis": 42, "Nashville": 68, "Chattanooga": 58, "Knoxville": 32}
+    order = ["Nashville", "Chattanooga", "Knoxville", "Memphis"]
+    for method in (sc.copeland, sc.ranked_pairs, sc.schulze, sc.iterated_maximal_lotteries):
+        assert method(capital).order == order
+    assert sc.maximal_lotteries(capital)["Nashville"] == 1
+    assert sc.stv(capital).order == ["Knoxville", "Memphis", "Nashville", "Chattanooga"]
+
+
+def test_schulze_of_45_votes() -> None:
+    """Wikipedia, Schulze method: E, A, C, B, D. Margins and votes won agree, as the votes are complete."""
+    votes = {"ACBED": 5, "ADECB": 5, "BEDAC": 8, "CABED": 3, "CAEBD": 7, "CBADE": 2, "DCEBA": 7, "EBADC": 8}
+    profile = Profile.from_rankings([list(vote) for vote in votes], weights=votes.values())
+    for strength in ("margins", "wins"):
+        board = sc.schulze(profile, strength=strength)
+        assert board.order == ["E", "A", "C", "B", "D"]
+        assert board["E"] == 4 and board["D"] == 0
+
+
+def test_food_for_a_party() -> None:
+    """Wikipedia, Single transferable vote: 23 guests elect pears, cake and hamburgers; the quota is 6."""
+    votes = [
+        (4, ["Orange", "Pear"]), (7, ["Pear", "Strawberry", "Cake"]), (1, ["Strawberry", "Cake", "Pear"]),
+        (3, ["Cake", "Chocolate", "Strawberry"]), (1, ["Cake", "Chocolate", "Hamburger"]), (4, ["Hamburger"]),
+        (3, ["Chicken", "Hamburger"]),
+    ]  # fmt: skip
+    party = Profile.from_rankings([vote for _, vote in votes], weights=[guests for guests, _ in votes])
+    assert droop_quota(party.weight, 3) == 6
+    order = ["Pear", "Cake", "Hamburger", "Orange", "Chicken", "Strawberry", "Chocolate"]
+    assert sc.stv(party, seats=3).order == order
+
+
+def test_condorcet_paradox() -> None:
+    cycle = three_cycle()
+    assert sc.maximal_lotteries(cycle).values == pytest.approx([1 / 3] * 3, abs=1e-10)
+    for method in (sc.copeland, sc.schulze, sc.iterated_maximal_lotteries, sc.borda, sc.stv):
+        assert (method(cycle).ranks == 1).all()
+
+
+def test_lottery_of_the_papers_table() -> None:
+    """C beats A by 1, A beats B by 3, B and C are level at 2:3, so C beats B: C is the Condorcet winner."""
+    assert sc.maximal_lotteries(paper_table())["C"] == 1
+
+
+def test_a_lottery_with_unequal_margins() -> None:
+    """The chance of each is the margin it is not part of, over the sum of all three: a beats b by 1 and so on."""
+    votes = [["a", "b"], ["b", "c"], ["c", "a"]]
+    cycle = Profile.from_rankings(votes, weights=[1, 3, 5])
+    assert values(sc.maximal_lotteries(cycle)) == pytest.approx({"a": 3 / 9, "b": 5 / 9, "c": 1 / 9}, abs=1e-10)
+    assert sc.maximal_lotteries(cycle, strength="signs").values == pytest.approx([1 / 3] * 3, abs=1e-10)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_agents_that_stand_in_no_vote(rule: str) -> None:
+    nobody = Profile.from_rankings([], agents=["a", "b"])
+    assert (sc.rank(nobody, rule).ranks == 1).all()
+    alone = Profile.from_rankings([["a"]], weights=[0.0])
+    assert sc.rank(alone, rule).order == ["a"]
+    assert sc.rank(Profile.from_rankings([]), rule).order == []
+
+
+def test_votes_of_part_of_a_weight() -> None:
+    """Halves of votes: the order does not change, and half of all votes is not a majority."""
+    halves = Profile.from_rankings([["a", "b"], ["b", "a"]], weights=[0.5, 0.5])
+    for rule in RULES:
+        assert (sc.rank(halves, rule).ranks == 1).all(), rule
+    for rule in RULES:
+        split = Profile(
+            *(getattr(tennessee(), name) for name in ("agents", "start", "agent", "tier")), [4.2, 2.6, 1.5, 1.7]
+        )
+        assert sc.rank(split, rule).order == sc.rank(tennessee(), rule).order, rule
+
+
+@pytest.mark.parametrize(
+    ("rule", "options", "message"),
+    [
+        ("approval", {"k": 0}, "k must be a positive whole number, got 0"),
+        ("stv", {"seats": 1.5}, "seats must be a positive whole number, got 1.5"),
+        ("schulze", {"strength": "votes"}, "strength must be 'margins' or 'wins', got 'votes'"),
+        ("maximal_lotteries", {"strength": "wins"}, "strength must be 'margins' or 'signs', got 'wins'"),
+        ("iterated_maximal_lotteries", {"tol": 0}, "tol must be a positive number, got 0"),
+    ],
+)
+def test_options_are_checked(rule: str, options: dict[str, object], message: str) -> None:
+    with pytest.raises(sc.OptionError, match=message):
+        sc.rank(tennessee(), rule, **options)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rules_on_pairs_say_what_they_need(rule: str) -> None:
+    pairs = tennessee().pairs()
+    if rule in ("approval", "plurality", "stv"):
+        with pytest.raises(sc.OptionError, match="data must be a Profile; pairs do not say who stood where"):
+            sc.rank(pairs, rule)
+    else:
+        np.testing.assert_array_equal(sc.rank(pairs, rule).values, sc.rank(tennessee(), rule).values)
+
+
+def test_too_many_agents_for_a_lottery(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lotteries, "_MOST", 2)
+    with pytest.raises(sc.DataError, match=r"a component of 3 agents: more than 2 of them .* leave out agents"):
+        sc.maximal_lotteries(Profile.from_rankings([["a", "b"], ["b", "c"], ["c", "a"]], weights=[1, 3, 5]))
+
+
+def test_a_lottery_that_needs_more_steps_says_so() -> None:
+    with pytest.warns(sc.NotConverged, match="raise steps"):
+        board = sc.maximal_lotteries(
+            Profile.from_rankings([["a", "b"], ["b", "c"], ["c", "a"]], weights=[1, 3, 5]), steps=1
+        )
+    assert board.converged is False and board.error is not None and board.error > 1e-8
+
+
+def raised(profile: Profile, name: str) -> Profile:
+    """The agent goes to the top, alone, of the first vote that holds it."""
+    votes = list(profile.rankings())
+    v = next(v for v, vote in enumerate(votes) if any(name in tier for tier in vote))
+    rest = [[other for other in tier if other != name] for tier in votes[v]]
+    votes[v] = [[name], *(tier for tier in rest if tier)]
+    return Profile.from_rankings(votes, weights=profile.weight.tolist(), agents=profile.agents)
+
+
+@pytest.mark.parametrize("rule", ["approval", "plurality", "borda", "copeland", "ranked_pairs", "schulze"])
+def test_a_winner_that_is_raised_wins(rule: str) -> None:
+    @settings(max_examples=25)
+    @given(profiles(max_agents=5))
+    def holds(profile: Profile) -> None:
+        winner = sc.rank(profile, rule).order[0]
+        assume(any(winner in tier for vote in profile.rankings() for tier in vote))
+        assert sc.rank(raised(profile, winner), rule).rank_of(winner) == 1
+
+    holds()
+
+
+def test_a_winner_that_is_raised_can_lose_by_stv() -> None:
+    """Wikipedia, Monotonicity criterion: ten of the second kind of voters turn to A, and A loses."""
+    before = Profile.from_rankings([["A", "B", "C"], ["B", "C", "A"], ["C", "A", "B"]], weights=[39, 35, 26])
+    after = Profile.from_rankings([["A", "B", "C"], ["B", "C", "A"], ["C", "A", "B"]], weights=[49, 25, 26])
+    assert sc.stv(before).order[0] == "A"
+    assert sc.stv(after).order[0] == "C"
+
+
+@pytest.mark.parametrize("rule", ["ranked_pairs", "schulze", "maximal_lotteries", "stv"])
+def test_a_copy_of_an_agent_changes_no_other_winner(rule: str) -> None:
+    """Independence of clones, where margins are large and distinct enough for no tie to decide."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        votes = [[f"{x}" for x in rng.permutation(4)] for _ in range(9)]
+        weights = rng.integers(1, 10**6, 9).tolist()
+        cloned = [[name for x in vote for name in ([x, "copy"] if x == "0" else [x])] for vote in votes]
+        first = sc.rank(Profile.from_rankings(votes, weights=weights), rule).order[0]
+        assert sc.rank(Profile.from_rankings(cloned, weights=weights), rule).order[0] == first
+    assert sc.borda(Profile.from_rankings([["a", "b"], ["b", "a"]], weights=[3, 2])).order[0] == "a"
+    assert sc.borda(Profile.from_rankings([["a", "b", "c"], ["b", "c", "a"]], weights=[3, 2])).order[0] == "b"
