@@ -1,0 +1,62 @@
+"""What it costs an order to put one agent above another: the discrete half of ``sigmoidal_program``.
+
+K(order) is the sum of the margins that an order contradicts, K* the smallest. The majority splits into components,
+whose optima one below the other are an optimum (``optimal``). An order that puts b above a contradicts at least
+
+    K* + detour[b, a],
+
+where the detour is exact for two agents of one component of at most 20 (dynamic programming over subsets; the other
+components can stay at their optimum), at least margin[a, b] where a's component is the higher one, and 0 otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from softcondorcet.arrays import Floats, Ints
+from softcondorcet.kernels import orders
+from softcondorcet.methods import optimal
+from softcondorcet.methods.linear_ordering import solve_program
+
+
+@dataclass(frozen=True)
+class Discrete:
+    """A good order and what it contradicts; a proven lower bound on K*; and what each pair of agents costs above K*."""
+
+    order: Ints
+    loss: float
+    bound: float
+    detour: Floats
+
+
+def solve_discrete(margin: Floats, label: Ints, start: Ints, unit: float, ends: float) -> Discrete:
+    """Component by component of the majority, numbered from the top by `label`; each starts in the order of `start`.
+
+    Components too large for subsets are searched until `ends`, a time of the monotonic clock. Losses that differ by
+    less than `unit` are equal.
+    """
+    detour = np.where(label[:, None] > label[None, :], np.maximum(margin.T, 0), 0.0)
+    order, loss, bound = start[np.argsort(label[start], kind="stable")], 0.0, 0.0
+    for first, last in _runs(label[order]):
+        members = order[first:last]
+        part = margin[np.ix_(members, members)]
+        if len(members) > optimal.SUBSETS:
+            turn, below = solve_program(part, unit, ends)
+            cost = optimal.contradicted(part, turn)
+            below = cost if cost - below < unit else below
+        else:
+            best = orders.subset_losses(part)
+            turn, cost, below = orders.trace_order(part, best), best[-1], best[-1]
+            detour[np.ix_(members, members)] = np.maximum(orders.forced_losses(part, best) - cost, 0)
+        order[first:last] = members[turn]
+        loss, bound = loss + cost, bound + below
+    return Discrete(order, float(loss), float(bound), detour)
+
+
+def _runs(label: Ints) -> list[tuple[int, int]]:
+    """Where each label that stands more than once begins and ends, in a sorted list of labels."""
+    cuts = [0, *(np.flatnonzero(np.diff(label)) + 1).tolist(), len(label)]
+    return [(a, b) for a, b in pairwise(cuts) if b - a > 1]

@@ -1,0 +1,216 @@
+"""The sigmoid loss of ``sco`` minimised globally, with a proof: a sigmoidal program, by branch and bound.
+
+Over all votes and all pairs a above b in a vote, ratings r in the box `bounds` minimise
+
+    sum sigma((r_b - r_a) / temperature)        (Lanctot et al., AAMAS 2025, eq. 5; Udell and Boyd, 2013).
+
+It is a constant plus the same sum over margins, L. Two facts make it tractable:
+
+- L is the mean of what a random order contradicts (``differences``), so K*, the least that any order contradicts,
+  bounds it from below. The optimal order spread evenly over the box costs at most K* + (sum of margins) * sigma(-gap),
+  where gap is the width of the box in temperatures / (m - 1). Where that is little, the optimal order and Newton's
+  method give ratings that are proven to be a global minimum, without any search.
+- For the same reason the shares sigma(...) satisfy the inequalities of orders. They make a linear program below L tight
+  enough for a search of few nodes (``relaxation``, ``sigmoidal_tree``).
+
+When it misleads: the proof is about the loss, not about the truth. In a box of few temperatures the order of the
+minimum need not be the one that contradicts the votes least, nor follow the majority where that is transitive.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from softcondorcet import majority
+from softcondorcet.arrays import Flags, Floats
+from softcondorcet.errors import DataError
+from softcondorcet.methods.descent import PairwiseLoss, Stage
+from softcondorcet.methods.differences import certain_order, first_differences
+from softcondorcet.methods.forced import Discrete, solve_discrete
+from softcondorcet.methods.optimal import margin_matrix, smallest_step, unavoidable
+from softcondorcet.methods.outcome import Data, rated
+from softcondorcet.methods.polish import best_tiers
+from softcondorcet.methods.relaxation import FAR
+from softcondorcet.methods.sco import sco
+from softcondorcet.methods.sigmoidal_tree import Best, Proof, branch_and_bound
+from softcondorcet.options import Box, Watch, box, natural, not_negative, positive, scale
+from softcondorcet.pairs import Pairs, as_pairs
+from softcondorcet.ratings import Ratings
+
+# Of the sum of all margins: what a proof may always leave open, because the lines of the program end there.
+_FLOOR = 1e-6
+# The search aims at a little less than what may be left open: keeping tied ratings apart costs a little afterwards.
+_AIM = 0.9
+# Above this many agents one linear program outlasts any patience.
+_MOST = 400
+# Share of the time for ordering components of more than 20 agents before the search begins.
+_ORDERING = 0.1
+# Ratings closer than this share of the box are equal up to rounding.
+_EQUAL = 1e-9
+
+
+def sigmoidal_program(
+    data: Data,
+    *,
+    temperature: float | Literal["auto"] = "auto",
+    bounds: Box = (0.0, 100.0),
+    tol: float = 1e-3,
+    nodes: int = 10_000,
+    time_limit: float = 60.0,
+    watch: Watch | None = None,
+) -> Ratings:
+    """Ratings with the smallest sigmoid loss of any in the box, and the proof of it: ``loss_bound``.
+
+    Parameters
+    ----------
+    data: a Profile, or Pairs; at most 400 agents.
+    temperature: of the logistic function, in rating units; "auto" is the paper's, the width of the box / 100.
+    bounds: the box; the paper's is (0, 100).
+    tol: converged when the loss is within this share of its bound, or within 1e-6 of the sum of all margins.
+    nodes, time_limit: most nodes of the search, and seconds; then the best ratings so far come with their bound.
+    watch: called as ``watch(node, nodes, ratings)`` after each node.
+
+    ``status`` says how it ended: "kemeny_certificate" (proven by the discrete loss, no search), "root" (by one linear
+    program), "optimal" (by search), "node_limit" or "time_limit". ``order_certified[a, b]`` is True where a stands
+    above b in every global minimum.
+
+    >>> from softcondorcet import Profile
+    >>> board = sigmoidal_program(Profile.from_rankings([["A", "B", "C"], ["C", "A", "B"]], weights=[2, 3]))
+    >>> board.order, board.status, board.loss_gap, int(board.order_certified.sum())
+    (['C', 'A', 'B'], 'kemeny_certificate', 0.0, 3)
+    """
+    pairs = as_pairs(data)
+    low, high = bounds = box("bounds", bounds)
+    if temperature != "auto":
+        scale("temperature", temperature, bounds)
+    positive("tol", tol)
+    natural("nodes", nodes)
+    not_negative("time_limit", time_limit)
+    if pairs.n_agents > _MOST:
+        raise DataError(f"sigmoidal_program: expected at most {_MOST} agents, got {pairs.n_agents:,}; use sco")
+    began = time.monotonic()
+    heat = (high - low) / 100 if temperature == "auto" else float(temperature)
+
+    start = sco(pairs, temperature=heat, bounds=bounds)
+    problem = Problem.of(pairs, (high - low) / heat, tol)
+    patience = time_limit if problem.wide else _ORDERING * time_limit
+    discrete = _discrete(pairs, problem, start, began + patience)
+    best = Best(problem.margin, problem.width)
+    best.consider((start.values - low) / heat)
+    best.consider(_evenly(discrete, best))
+
+    def as_ratings() -> Floats:
+        return np.clip(low + heat * best.x, low, high)
+
+    def tell(node: int) -> None:
+        if watch is not None:
+            watch(node, nodes, as_ratings())
+
+    proof = problem.prove(discrete, best) or branch_and_bound(
+        best,
+        first_differences(problem.margin, problem.width, problem.slack(discrete, best), discrete.detour),
+        problem.bound(discrete),
+        problem.allowed,
+        nodes=nodes,
+        ends=began + time_limit,
+        watch=tell,
+    )
+    ratings = _apart(pairs, as_ratings(), bounds)
+    loss = PairwiseLoss(pairs, bounds).value(ratings, Stage(1.0, heat))
+    if start.loss is not None and start.loss < loss * (1 - 1e-12):
+        ratings, loss = start.values, start.loss
+    bound = min(problem.unit * (problem.always + proof.bound), loss)
+    return rated(
+        data,
+        ratings,
+        "sigmoidal_program",
+        {"temperature": heat, "bounds": [low, high], "tol": tol, "nodes": nodes, "time_limit": time_limit},
+        converged=not proof.status.endswith("limit"),
+        status=proof.status,
+        steps=proof.nodes,
+        error=loss - bound,
+        loss=loss,
+        loss_bound=bound,
+        lower_bound=problem.unit * (problem.always + discrete.bound),
+        order_certified=certain_order(problem.slack(discrete, best), discrete.detour),
+    )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Margins of at most 2 and the constant of the loss, in `unit`; the width of the box in temperatures; `tol`."""
+
+    margin: Floats
+    always: float
+    unit: float
+    width: float
+    tol: float
+
+    @classmethod
+    def of(cls, pairs: Pairs, width: float, tol: float) -> Problem:
+        largest = float(np.abs(pairs.margin).max(initial=0.0))
+        # A power of two: whole margins add up as exactly as before.
+        unit = float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 1)) if largest else 1.0
+        return cls(margin_matrix(pairs) / unit, unavoidable(pairs) / unit, unit, width, tol)
+
+    @property
+    def total(self) -> float:
+        """The sum of all margins."""
+        return float(np.abs(self.margin).sum()) / 2
+
+    @property
+    def wide(self) -> bool:
+        """Whether an optimal order, spread over the box, is within the floor of a global minimum."""
+        return self.width >= FAR * (len(self.margin) - 1)
+
+    def allowed(self, loss: float) -> float:
+        """By how much a proven loss may exceed its bound."""
+        return _AIM * max(self.tol * (loss + self.always), _FLOOR * self.total)
+
+    def bound(self, discrete: Discrete) -> float:
+        """What is known without a search. No share is below sigma(-width), which settles boxes of hardly any width."""
+        return max(discrete.bound, self.total / (1 + float(np.exp(min(self.width, 700.0)))))
+
+    def slack(self, discrete: Discrete, best: Best) -> float:
+        """How far the best loss can be above K*, rounding included."""
+        return max(best.loss - discrete.bound, 0.0) + 1e-12 * self.total
+
+    def prove(self, discrete: Discrete, best: Best) -> Proof | None:
+        """The proof that needs no search, if it is one."""
+        bound = self.bound(discrete)
+        return Proof(bound, 0, "kemeny_certificate") if best.loss - bound <= self.allowed(best.loss) else None
+
+
+def _discrete(pairs: Pairs, problem: Problem, start: Ratings, ends: float) -> Discrete:
+    label = majority.strong_labels(pairs, by="majority")
+    return solve_discrete(problem.margin, label, start.index, smallest_step(pairs.margin) / problem.unit, ends)
+
+
+def _evenly(discrete: Discrete, best: Best) -> Floats:
+    """The agents that a margin speaks about, spread over the box in the optimal order."""
+    x = np.full(len(discrete.order), best.width / 2)
+    spoken = discrete.order[~best.silent[discrete.order]]
+    x[spoken] = np.linspace(best.width, 0.0, len(spoken))
+    return x
+
+
+def _apart(pairs: Pairs, ratings: Floats, bounds: Box) -> Floats:
+    """The same ratings, but agents that share one, although a margin tells them apart, are put a little apart.
+
+    In a narrow box others may reach the upper bound with a Condorcet winner. It is lifted there, which never raises
+    the loss (the paper's theorem 1), and the others are kept a billionth of the box below.
+    """
+    low, high = bounds
+    ratings = ratings.copy()
+    for agent, value in ((majority.condorcet_winner(pairs), high), (majority.condorcet_loser(pairs), low)):
+        if agent is not None:
+            ratings[pairs.agents.index(agent)] = value
+    equal = _EQUAL * (high - low)
+    near: Flags = np.less_equal(np.abs(ratings[pairs.left] - ratings[pairs.right]), equal)
+    level = Pairs(pairs.agents, *(getattr(pairs, name)[near] for name in ("left", "right", "wins", "losses", "ties")))
+    tiers = best_tiers(level, ratings, equal)
+    return tiers.put(ratings, tiers.follow(ratings, bounds)) if len(tiers.agents) else ratings
