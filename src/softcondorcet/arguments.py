@@ -1,0 +1,72 @@
+"""What commands of ``sco`` take: FILE with its options, NAME=VALUE settings, saved ratings."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from softcondorcet.errors import DataError, OptionError
+from softcondorcet.options import check
+
+if TYPE_CHECKING:
+    from softcondorcet.profile import Profile
+    from softcondorcet.ratings import Ratings
+
+KINDS = ("battles", "rankings", "scores")
+_WORDS = {"true": True, "false": False, "none": None}
+
+
+def reading(command: Callable[..., None]) -> Callable[..., None]:
+    """The argument and options of every command that reads data."""
+    for decorate in (
+        click.option(
+            "--column",
+            "columns",
+            multiple=True,
+            metavar="ROLE=NAME",
+            help="Name of the column for a role (a, b, winner, agent, group, when ...). Repeatable.",
+        ),
+        click.option("--kind", type=click.Choice(KINDS), help="What a table holds; told by its columns by default."),
+        click.argument("file"),
+    ):
+        command = decorate(command)
+    return command
+
+
+def read_votes(file: str, kind: str | None, columns: tuple[str, ...]) -> Profile:
+    from softcondorcet.readers import read
+
+    return read(file, kind=kind, columns=dict(_split(column, "--column", "ROLE=NAME") for column in columns) or None)
+
+
+def saved_ratings(path: str) -> Ratings:
+    from softcondorcet.ratings import Ratings
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            return Ratings.from_json(file.read())
+    except (DataError, OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def _split(text: str, option: str, form: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise OptionError(f"{option} must be {form}, got {text!r}")
+    return name, value
+
+
+def settings_of(settings: tuple[str, ...]) -> dict[str, Any]:
+    """NAME=VALUE with a Python literal for a value; anything else is a word."""
+    options: dict[str, Any] = {}
+    for setting in settings:
+        name, value = _split(setting, "--set", "NAME=VALUE")
+        check(name not in ("start", "watch"), "--set", "an option with a plain value; for start see --start", setting)
+        try:
+            options[name] = _WORDS[value.lower()] if value.lower() in _WORDS else ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            options[name] = value
+    return options

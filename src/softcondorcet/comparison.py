@@ -1,0 +1,182 @@
+"""Many methods on the same votes, side by side: where they disagree, and which of them contradict the majority.
+
+Every method sees the same profile; their orders are compared by Kendall-tau distance and by the discrete loss, the one
+number that all orders can be judged by. What a method gets wrong against a Condorcet winner is said in words.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from softcondorcet import majority
+from softcondorcet.errors import DataError, OptionError, some
+from softcondorcet.metrics import normalized_kendall_tau_distance
+from softcondorcet.options import check
+from softcondorcet.pairs import Pairs
+from softcondorcet.profile import Profile
+from softcondorcet.ratings import Ratings
+from softcondorcet.registry import METHODS, rank
+
+# What people look at side by side by default: this library's answer, the exact one, and what they use today.
+USUAL = ("sco", "kemeny", "bradley_terry", "elo", "borda", "copeland", "plurality")
+
+Options = Mapping[str, Any]
+# Names of methods, or a name of one's own for each method with its options.
+Methods = Sequence[str] | Mapping[str, tuple[str, Options]]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The ratings of each method, by its name, on the same votes. The first one is the one to compare with."""
+
+    boards: Mapping[str, Ratings]
+    condorcet_winner: str | None
+    condorcet_loser: str | None
+    smith_set: tuple[str, ...]
+    skipped: Mapping[str, str]
+
+    def __getitem__(self, method: str) -> Ratings:
+        return self.boards[method]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.boards)
+
+    @cached_property
+    def first(self) -> Ratings:
+        return next(iter(self.boards.values()))
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """One dict per agent, in the order of the first method: the rank that each method gives."""
+        return [
+            {"agent": agent, **{name: board.rank_of(agent) for name, board in self.boards.items()}}
+            for agent in self.first.order[:top]
+        ]
+
+    def losses(self) -> list[dict[str, Any]]:
+        """One dict per method: comparisons its order contradicts, and its distance to the order of the first method.
+
+        The distance is the share of pairs of agents that stand the other way round.
+        """
+        return [
+            {
+                "method": name,
+                "first": board.order[0],
+                "discrete_loss": board.discrete_loss,
+                "distance": normalized_kendall_tau_distance(self.first, board),
+            }
+            for name, board in self.boards.items()
+        ]
+
+    def distances(self) -> dict[str, dict[str, float]]:
+        """The share of pairs of agents that two methods put the other way round, for every two methods."""
+        return {
+            a: {b: normalized_kendall_tau_distance(x, y) for b, y in self.boards.items()}
+            for a, x in self.boards.items()
+        }
+
+    def moves(self, top: int | None = 5) -> list[str]:
+        """The agents whose rank depends most on the method, in words."""
+        places = {
+            agent: {name: board.rank_of(agent) for name, board in self.boards.items()} for agent in self.first.order
+        }
+        moved = {agent: ranks for agent, ranks in places.items() if min(ranks.values()) < max(ranks.values())}
+        widest = sorted(moved, key=lambda agent: min(moved[agent].values()) - max(moved[agent].values()))
+        return [
+            f"{agent}: {best} by {_those(ranks, best)}, {worst} by {_those(ranks, worst)}"
+            for agent, ranks in ((agent, moved[agent]) for agent in widest[:top])
+            for best, worst in [(min(ranks.values()), max(ranks.values()))]
+        ]
+
+    def violations(self) -> list[str]:
+        """What the methods get wrong against the majority, in words."""
+        found = []
+        winner, loser = self.condorcet_winner, self.condorcet_loser
+        for name, board in self.boards.items():
+            tops = [agent for agent in board.order if board.rank_of(agent) == 1]
+            last = board.order[-1]
+            if winner is not None and tops != [winner]:
+                verb = "level with" if winner in tops else "above"
+                other = next(agent for agent in tops if agent != winner)
+                found.append(f"{name} ranks {other} {verb} {winner} although {winner} beats every agent")
+            elif tops[0] not in self.smith_set:
+                beaten_by = f"every agent of the Smith set ({some(self.smith_set)})"
+                found.append(f"{name} ranks {tops[0]} first although {beaten_by} beats it")
+            if loser is not None and board.rank_of(loser) < board.rank_of(last):
+                found.append(f"{name} ranks {loser} above {last} although every agent beats {loser}")
+        return found
+
+    def summary(self) -> list[str]:
+        """What there is to see, in a few lines for people."""
+        lines = self.violations() or ["no method contradicts a majority about who is first or last"]
+        lines += [f"moves {line}" for line in self.moves()] or ["all methods give the same ranks"]
+        return [*lines, *(f"left out {name}: {reason}" for name, reason in self.skipped.items())]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "methods": list(self.boards),
+            "condorcet_winner": self.condorcet_winner,
+            "smith_set": list(self.smith_set),
+            "losses": self.losses(),
+            "distances": self.distances(),
+            "violations": self.violations(),
+            "moves": self.moves(),
+            "skipped": dict(self.skipped),
+            "agents": self.rows(),
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def compare(data: Profile | Pairs, methods: Methods = USUAL, *, seed: int = 0) -> Comparison:
+    """Rate the same votes by several methods.
+
+    Parameters
+    ----------
+    data: a Profile, or Pairs where all methods need no more.
+    methods: names of methods; or a mapping from a name of your own to a method and its options.
+    seed: for the methods that draw at random.
+
+    A method that cannot work on these votes is left out with its reason (``skipped``), unless none is left.
+
+    >>> votes = Profile.from_rankings([["A", "B", "C"], ["C", "A", "B"]], weights=[2, 3])
+    >>> compare(votes, ["sco", "bradley_terry"]).violations()
+    ['bradley_terry ranks A above C although C beats every agent']
+    """
+    chosen = as_methods(methods)
+    boards: dict[str, Ratings] = {}
+    skipped: dict[str, str] = {}
+    for name, (method, options) in chosen.items():
+        try:
+            boards[name] = run(data, method, options, seed)
+        except DataError as error:
+            skipped[name] = str(error)
+    if not boards:
+        raise DataError("; ".join(f"{name}: {reason}" for name, reason in skipped.items()))
+    return Comparison(
+        boards, majority.condorcet_winner(data), majority.condorcet_loser(data), majority.smith_set(data), skipped
+    )
+
+
+def as_methods(methods: Methods) -> dict[str, tuple[str, Options]]:
+    """Methods by the name they are shown under, checked before any of them runs."""
+    check(not isinstance(methods, str) and len(methods) > 0, "methods", "a list of names of methods", methods)
+    chosen = dict(methods) if isinstance(methods, Mapping) else {name: (name, {}) for name in methods}
+    for method, _ in chosen.values():
+        if method not in METHODS:
+            raise OptionError(f"methods must be among {', '.join(METHODS)}, got {method!r}")
+    return chosen
+
+
+def run(data: Profile | Pairs, method: str, options: Options, seed: int) -> Ratings:
+    """One method among several: those that draw at random get the seed."""
+    seeded = {"seed": seed} if "seed" in METHODS[method].options else {}
+    return rank(data, method, **{**seeded, **options})
+
+
+def _those(ranks: Mapping[str, int], place: int) -> str:
+    return some([name for name, rank in ranks.items() if rank == place])

@@ -1,0 +1,249 @@
+"""How well does an order found on some votes predict others? The paper's protocol for held-out votes (section 4.3).
+
+Votes are split at random into training and test votes such that every agent of a test vote also stands in a training
+vote, and no vote is in both. A method rates the training votes; each test vote is then compared with its order by
+Kendall-tau distance. Methods whose ratings are log-odds are judged by the log-loss of their probabilities as well.
+
+A vote is a row of the profile: a row of weight 5 is one vote that counts five times, and goes to one side as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from softcondorcet.arrays import Flags, Floats, Ints
+from softcondorcet.comparison import USUAL, Methods, as_methods, run
+from softcondorcet.errors import DataError
+from softcondorcet.kernels import judge
+from softcondorcet.options import check, natural, one_of, whole
+from softcondorcet.profile import Profile, as_profile
+from softcondorcet.ratings import Ratings
+
+# Two-sided 95 % points of Student's t for 1, 2, ... degrees of freedom, then those of the normal distribution.
+_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+_NORMAL = 1.960
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Ratings held against votes: weighted means over votes of the distance, and over pairs of the rest."""
+
+    distance: float
+    error: float
+    accuracy: float
+    log_loss: float | None
+
+
+@dataclass(frozen=True)
+class Score:
+    """One method on all splits: mean distance of a held-out vote, with its 95 % interval `low` to `high`.
+
+    `accuracy` is the share of held-out comparisons in the right order, `log_loss` their mean -log probability (None
+    where ratings are not log-odds), `seconds` the mean time of a fit.
+    """
+
+    method: str
+    distance: float
+    low: float
+    high: float
+    accuracy: float
+    log_loss: float | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Holdout:
+    """The methods from best to worst, on `splits` splits with `test` held-out votes each."""
+
+    scores: Sequence[Score]
+    test: int
+    splits: int
+    skipped: dict[str, str]
+
+    def __getitem__(self, method: str) -> Score:
+        return {score.method: score for score in self.scores}[method]
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [dict(vars(score)) for score in self.scores]
+
+    def summary(self) -> list[str]:
+        best = self.scores[0]
+        level = [s.method for s in self.scores[1:] if s.low <= best.high]
+        line = (
+            f"on {self.test:,} held-out votes{f', {self.splits} splits' * (self.splits > 1)}: {best.method} is nearest"
+        )
+        lines = [line + (f"; within its interval: {', '.join(level)}" if level else "")]
+        return [*lines, *(f"left out {name}: {reason}" for name, reason in self.skipped.items())]
+
+    def to_json(self) -> str:
+        data = {"test": self.test, "splits": self.splits, "skipped": self.skipped, "methods": self.rows()}
+        return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def holdout(
+    data: Profile,
+    methods: Methods = USUAL,
+    *,
+    test: int | None = None,
+    splits: int = 1,
+    by: Literal["random", "time"] = "random",
+    seed: int = 0,
+    watch: Callable[[int, int, Any], None] | None = None,
+) -> Holdout:
+    """Rate one part of the votes by each method and hold its order against the others.
+
+    Parameters
+    ----------
+    data: a Profile.
+    methods: names of methods; or a mapping from a name of your own to a method and its options.
+    test: held-out votes, a tenth of all by default.
+    splits: how many random splits. The interval is over splits where there are several, else over test votes.
+    by: "random", or "time": the last votes are held out, less those with agents never seen before.
+    seed: of the splits, and of the methods that draw at random.
+    watch: called as ``watch(fit, fits, None)``.
+
+    >>> from softcondorcet import synthetic
+    >>> votes, truth = synthetic.tournament(400, agents=20, seed=1)
+    >>> found = holdout(votes, ["sco", "plurality"], test=50)
+    >>> found.scores[0].method, 0 < found["sco"].distance < 3
+    ('sco', True)
+    """
+    profile = as_profile(data, "a Profile: held-out votes need votes")
+    chosen = as_methods(methods)
+    test = max(1, profile.n_votes // 10) if test is None else test
+    whole("test", test)
+    whole("splits", splits)
+    check(test < profile.n_votes, "test", f"less than the {profile.n_votes:,} votes there are", test)
+    one_of("by", ("random", "time"), by)
+    natural("seed", seed)
+    check(by == "random" or splits == 1, "splits", "1 for a split by time, of which there is only one", splits)
+    judged: dict[str, list[tuple[Judged, float]]] = {name: [] for name in chosen}
+    skipped: dict[str, str] = {}
+    held = 0
+    for split in range(splits):
+        train, unseen = (
+            split_by_time(profile, test) if by == "time" else split_at_random(profile, test, seed=seed + split)
+        )
+        held = unseen.n_votes
+        for k, (name, (method, options)) in enumerate(chosen.items()):
+            began = time.perf_counter()
+            try:
+                board = run(train, method, options, seed + split)
+            except DataError as error:
+                skipped[name] = str(error)
+                continue
+            judged[name].append((judge_votes(board, unseen), time.perf_counter() - began))
+            if watch is not None:
+                watch(split * len(chosen) + k + 1, splits * len(chosen), None)
+    scores = [_score(name, found) for name, found in judged.items() if found and name not in skipped]
+    if not scores:
+        raise DataError("; ".join(f"{name}: {reason}" for name, reason in skipped.items()))
+    return Holdout(sorted(scores, key=lambda score: score.distance), held, splits, skipped)
+
+
+def split_at_random(profile: Profile, test: int, *, seed: int) -> tuple[Profile, Profile]:
+    """Training and test votes: every agent of a test vote stands in a training vote too, no vote is in both."""
+    left = np.bincount(profile.agent, minlength=profile.n_agents)
+    taken: list[int] = []
+    for v in np.random.default_rng([seed, 2]).permutation(np.flatnonzero(_telling(profile))):
+        members = profile.agent[profile.start[v] : profile.start[v + 1]]
+        if len(taken) < test and (left[members] > 1).all():
+            left[members] -= 1
+            taken.append(int(v))
+    if len(taken) < test:
+        raise DataError(
+            f"held-out votes: {len(taken):,} of {profile.n_votes:,} votes can be held out while every agent of theirs "
+            f"stands in another vote; expected {test:,}"
+        )
+    return _cut(profile, np.array(taken))
+
+
+def split_by_time(profile: Profile, test: int) -> tuple[Profile, Profile]:
+    """The last votes are the test, by time or else as they are listed, less those with agents not seen before."""
+    order = np.arange(profile.n_votes) if profile.when is None else np.argsort(profile.when, kind="stable")
+    train, late = profile.take(np.sort(order[:-test])), profile.take(np.sort(order[-test:]))
+    return train, seen_only(train, late)
+
+
+def folds(profile: Profile, count: int, *, seed: int) -> list[tuple[Profile, Profile]]:
+    """Cross-validation: each vote is held out once, where its agents stand in the training votes of that fold."""
+    part = np.random.default_rng([seed, 3]).permutation(profile.n_votes) % count
+    cuts = [(profile.take(part != k), profile.take(part == k)) for k in range(count)]
+    return [(train, seen_only(train, late)) for train, late in cuts]
+
+
+def seen_only(train: Profile, test: Profile) -> Profile:
+    """The test votes of two agents or more, all of which stand in a training vote."""
+    seen = np.zeros(train.n_agents, dtype=bool)
+    seen[train.agent] = True
+    new = np.zeros(test.n_votes, dtype=bool)
+    np.logical_or.at(new, np.repeat(np.arange(test.n_votes), test.length), ~seen[test.agent])
+    kept = np.flatnonzero(~new & _telling(test))
+    if not len(kept):
+        raise DataError(
+            f"held-out votes: none of {test.n_votes:,} has only agents that stand in a training vote; "
+            "expected at least one"
+        )
+    return test.take(kept)
+
+
+def _telling(votes: Profile) -> Flags:
+    """Which votes compare agents at all."""
+    return (votes.length > 1) & (votes.weight > 0)
+
+
+def judge_votes(board: Ratings, votes: Profile) -> Judged:
+    """Hold ratings against votes over the same agents."""
+    mistakes, surprise = np.zeros((2, votes.n_votes))
+    values = np.array(board.values)
+    judge.judge(votes.start, votes.agent, votes.tier, values, board.unit or 0.0, mistakes, surprise)
+    weight, pairs = votes.weight, votes.length * (votes.length - 1) / 2
+    distance = _mean(mistakes, weight)
+    spread = _mean((mistakes - distance) ** 2, weight)
+    return Judged(
+        distance,
+        math.sqrt(spread / max(len(mistakes) - 1, 1)),
+        1 - _mean(mistakes, weight) / _mean(pairs, weight),
+        _mean(surprise, weight) / _mean(pairs, weight) if board.unit else None,
+    )
+
+
+def _mean(values: Floats, weight: Floats) -> float:
+    return float(np.average(values, weights=weight))
+
+
+def _score(method: str, found: list[tuple[Judged, float]]) -> Score:
+    judged = [one for one, _ in found]
+    distance = [one.distance for one in judged]
+    mean = float(np.mean(distance))
+    half = _half_width(distance) if len(judged) > 1 else _NORMAL * judged[0].error
+    losses = [one.log_loss for one in judged if one.log_loss is not None]
+    return Score(
+        method,
+        mean,
+        mean - half,
+        mean + half,
+        float(np.mean([one.accuracy for one in judged])),
+        float(np.mean(losses)) if losses else None,
+        float(np.mean([seconds for _, seconds in found])),
+    )
+
+
+def _half_width(values: Sequence[float]) -> float:
+    """Half of Student's 95 % interval of the mean."""
+    n = len(values)
+    point = _STUDENT[n - 2] if n - 2 < len(_STUDENT) else _NORMAL
+    return point * float(np.std(values, ddof=1)) / math.sqrt(n)
+
+
+def _cut(profile: Profile, test: Ints) -> tuple[Profile, Profile]:
+    chosen = np.zeros(profile.n_votes, dtype=bool)
+    chosen[test] = True
+    return profile.take(np.flatnonzero(~chosen)), profile.take(np.flatnonzero(chosen))

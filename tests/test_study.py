@@ -1,0 +1,163 @@
+"""Several methods on the same votes: comparison, held-out votes, tuning."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import paper_example, profiles, three_cycle
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import softcondorcet as sc
+from softcondorcet import Profile, heldout
+from softcondorcet.comparison import USUAL
+
+
+def test_what_contradicts_a_condorcet_winner_is_named() -> None:
+    found = sc.compare(paper_example(), ["sco", "bradley_terry", "borda"])
+    assert found.violations() == [
+        "bradley_terry ranks A above C although C beats every agent",
+        "borda ranks A above C although C beats every agent",
+    ]
+    assert found.summary()[0] == found.violations()[0]
+    assert found["sco"].order == ["C", "A", "B"]
+    assert [row["discrete_loss"] for row in found.losses()] == [4, 5, 5]
+    assert found.rows()[0] == {"agent": "C", "sco": 1, "bradley_terry": 2, "borda": 2}
+    assert found.moves() == ["C: 1 by sco, 2 by bradley_terry, borda", "A: 1 by bradley_terry, borda, 2 by sco"]
+
+
+def test_a_loser_ranked_too_high_and_a_first_outside_the_smith_set_are_named() -> None:
+    """Plurality likes an agent that all others beat."""
+    turns = [["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]]
+    votes = Profile.from_rankings([*(["d", *t] for t in turns), *([*t, "d"] for t in turns)], weights=[2] * 3 + [3] * 3)
+    found = sc.compare(votes, ["sco", "plurality"])
+    assert found.smith_set == ("a", "b", "c") and found.condorcet_loser == "d"
+    assert found.violations() == [
+        "plurality ranks d first although every agent of the Smith set (a, b, c) beats it",
+        "plurality ranks d above c although every agent beats d",
+    ]
+
+
+def test_a_tie_with_the_winner_is_said_to_be_one() -> None:
+    level = {"level": ("approval", {"k": 2})}
+    found = sc.compare(Profile.from_rankings([["a", "b", "c"]]), level)
+    assert found.violations() == ["level ranks b level with a although a beats every agent"]
+
+
+@settings(max_examples=15)
+@given(profiles(max_agents=5))
+def test_distances_are_symmetric_and_agree_with_the_metric(profile: Profile) -> None:
+    found = sc.compare(profile, ["sco", "borda", "copeland"])
+    table = found.distances()
+    for a, b in itertools.product(found, repeat=2):
+        assert table[a][b] == table[b][a]
+        assert table[a][b] == sc.normalized_kendall_tau_distance(found[a], found[b])
+    assert json.loads(found.to_json())["methods"] == ["sco", "borda", "copeland"]
+
+
+def test_a_method_that_cannot_work_is_left_out_with_its_reason() -> None:
+    undefeated = Profile.from_rankings([["a", "b"]])
+    no_prior = {"sco": ("sco", {}), "no prior": ("bradley_terry", {"prior": 0.0})}
+    found = sc.compare(undefeated, no_prior)
+    assert list(found) == ["sco"] and "a" in found.skipped["no prior"]
+    assert any(line.startswith("left out no prior") for line in found.summary())
+    with pytest.raises(sc.DataError, match="no prior"):
+        sc.compare(undefeated, {"no prior": no_prior["no prior"]})
+
+
+def test_wrong_methods_are_named() -> None:
+    for run in (sc.compare, sc.holdout):
+        with pytest.raises(sc.OptionError, match="got 'elo9'"):
+            run(three_cycle(), ["sco", "elo9"])
+        with pytest.raises(sc.OptionError, match="methods must be a list"):
+            run(three_cycle(), "sco")
+
+
+@given(profiles(max_votes=20), st.integers(0, 5), st.integers(1, 4))
+def test_a_split_shares_no_vote_and_leaves_no_agent_unseen(profile: Profile, seed: int, test: int) -> None:
+    try:
+        train, held = heldout.split_at_random(profile, test, seed=seed)
+    except sc.DataError as error:
+        assert f"expected {test}" in str(error)
+        return
+    assert held.n_votes == test and train.n_votes == profile.n_votes - test
+    assert set(held.agent.tolist()) <= set(train.agent.tolist())
+    assert (held.length > 1).all()
+    together = sorted(map(str, [*train.rankings(), *held.rankings()]))
+    assert together == sorted(map(str, profile.rankings()))
+
+
+def test_a_split_by_time_holds_out_the_last_votes() -> None:
+    votes = Profile.from_rankings([["a", "b"], ["b", "a"], ["a", "new"], ["b", "a"]])
+    train, held = heldout.split_by_time(votes, 2)
+    assert list(train.rankings()) == [[["a"], ["b"]], [["b"], ["a"]]]
+    assert list(held.rankings()) == [[["b"], ["a"]]]  # the agent 'new' was never seen
+
+
+@settings(max_examples=30)
+@given(profiles(max_agents=5))
+def test_votes_are_judged_as_the_metric_and_the_likelihood_say(profile: Profile) -> None:
+    assume((profile.length > 1).any())
+    board = sc.bradley_terry(profile)
+    judged = heldout.judge_votes(board, profile)
+    weights = profile.weight.tolist()
+    distances = [sc.kendall_tau_distance(vote, board) for vote in profile.rankings()]
+    assert judged.distance == pytest.approx(np.average(distances, weights=weights))
+    surprise = pairs = 0.0
+    for vote, weight in zip(profile.rankings(), weights, strict=True):
+        tier = {name: t for t, names in enumerate(vote) for name in names}
+        for a, b in itertools.combinations(tier, 2):
+            p, q = board.probability(a, b), board.probability(b, a)
+            share = 0.5 if tier[a] == tier[b] else float(tier[a] < tier[b])
+            surprise -= weight * (share * math.log(p) + (1 - share) * math.log(q))
+            pairs += weight
+    assert judged.log_loss == pytest.approx(surprise / pairs)
+
+
+def test_a_method_that_knows_predicts_better_than_one_that_does_not() -> None:
+    votes, _ = sc.synthetic.tournament(600, agents=20, seed=3)
+    found = sc.holdout(votes, ["plurality", "bradley_terry", "sco"], test=100, splits=3)
+    assert found.scores[-1].method == "plurality"
+    best = found.scores[0]
+    assert best.low < best.distance < best.high < found["plurality"].low
+    assert best.accuracy > 0.5 and found["bradley_terry"].log_loss is not None and found["sco"].log_loss is None
+    assert found.test == 100 and "3 splits" in found.summary()[0]
+    again = sc.holdout(votes, ["plurality", "bradley_terry", "sco"], test=100, splits=3)
+    assert [s.distance for s in again.scores] == [s.distance for s in found.scores]
+
+
+def test_too_few_votes_to_hold_out_are_an_error() -> None:
+    with pytest.raises(sc.DataError, match="0 of 3 votes can be held out"):
+        sc.holdout(Profile.from_rankings([["a", "b"], ["c", "d"], ["e", "f"]]), ["sco"], test=1)
+    with pytest.raises(sc.OptionError, match="test must be less than the 3 votes"):
+        sc.holdout(three_cycle(), ["sco"], test=3)
+
+
+def test_tuning_finds_that_sparse_votes_need_a_prior(tmp_path: Path) -> None:
+    """Two votes per agent: the sharp loss overfits, a soft one with a prior does not."""
+    votes, _ = sc.synthetic.tournament(150, agents=150, size=4, seed=5)
+    tuned = sc.tune(votes, priors=[0.03, 0.3], sharpnesses=[0.3], temperatures=[], folds=3)
+    assert tuned.best["prior"] > 0
+    best = min(tuned.trials, key=lambda trial: trial.distance)
+    assert best.setting == tuned.best
+    assert best.distance < tuned.trials[0].distance
+    again = sc.tune(votes, priors=[0.03, 0.3], sharpnesses=[0.3], temperatures=[], folds=3)
+    assert again.rows() == tuned.rows()  # threads do not change a bit
+    np.testing.assert_array_equal(tuned.board.values, sc.sco(votes, **tuned.best).values)
+    tuned.plot(tmp_path / "tuned.png")
+    assert (tmp_path / "tuned.png").stat().st_size > 1000
+    assert json.loads(tuned.to_json())["best"] == tuned.best
+
+
+def test_wrong_options_of_tuning_are_named() -> None:
+    with pytest.raises(sc.OptionError, match="folds must be from 2 to the 3 votes"):
+        sc.tune(three_cycle(), folds=4)
+
+
+def test_the_usual_methods_are_methods() -> None:
+    assert set(USUAL) <= set(sc.METHODS)
