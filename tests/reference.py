@@ -5,6 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
 
 from softcondorcet import Profile
 
@@ -50,10 +53,40 @@ def discrete_loss(profile: Profile, ratings: dict[str, float]) -> float:
 
 def kemeny_loss(profile: Profile) -> float:
     """The smallest discrete loss of any strict order, by trying them all."""
-    return min(
-        discrete_loss(profile, {name: -float(k) for k, name in enumerate(order)})
+    return min(_losses(profile).values())
+
+
+def kemeny_orders(profile: Profile) -> list[list[str]]:
+    """All strict orders of the smallest discrete loss."""
+    losses = _losses(profile)
+    return [list(order) for order, loss in losses.items() if loss < min(losses.values()) + 1e-9]
+
+
+def kemeny_margin(margin: np.ndarray) -> float:
+    """The smallest sum of margins that an order contradicts, by trying them all; in arrays, for up to 10 agents.
+
+    Grows every ordered beginning by every agent that is not in it: m! of them in the end, none is left out.
+    """
+    m = len(margin)
+    lost = np.maximum(margin, 0)
+    members = (np.arange(2**m)[:, None] >> np.arange(m)) & 1
+    below = members @ lost.T  # below[s, a]: what placing a below all of the set s contradicts
+    used, loss = np.zeros(1, dtype=np.int64), np.zeros(1)
+    for _ in range(m):
+        grown = [(a, (used >> a & 1) == 0) for a in range(m)]
+        loss = np.concatenate([loss[free] + below[used[free], a] for a, free in grown])
+        used = np.concatenate([used[free] | 1 << a for a, free in grown])
+    return float(loss.min())
+
+
+def _losses(profile: Profile) -> dict[tuple[str, ...], float]:
+    """The discrete loss of every strict order: a pair that stands the other way round costs its votes, a tie half."""
+    counts = pair_counts(profile)
+    return {
+        order: sum(tied / 2 + (lost if place[a] < place[b] else won) for (a, b), (won, lost, tied) in counts.items())
         for order in itertools.permutations(profile.agents)
-    )
+        for place in [{name: k for k, name in enumerate(order)}]
+    }
 
 
 def condorcet_winner(profile: Profile) -> str | None:
@@ -117,9 +150,138 @@ def footrule_loss(profile: Profile, ratings: dict[str, float], temperature: floa
     return total
 
 
+def elo(profile: Profile, k: float, unit: float) -> dict[str, float]:
+    """One pass; all pairs of a vote are judged by the ratings before it."""
+    ratings = dict.fromkeys(profile.agents, 0.0)
+    for vote, weight in zip(profile.rankings(), profile.weight.tolist(), strict=True):
+        tier = {name: t for t, names in enumerate(vote) for name in names}
+        before = dict(ratings)
+        for a, b in itertools.permutations(tier, 2):
+            won = 1.0 if tier[a] < tier[b] else 0.5 if tier[a] == tier[b] else 0.0
+            ratings[a] += k * weight * (won - 1 / (1 + math.exp((before[b] - before[a]) / unit)))
+    return ratings
+
+
+def tie_loss(profile: Profile, ratings: dict[str, float], model: str, parameter: float) -> float:
+    """Negative log-likelihood of all comparisons, ties as half wins, Davidson's (nu) or Rao and Kupper's (theta)."""
+    total = 0.0
+    for (a, b), (wins, losses, ties) in pair_counts(profile).items():
+        x, y = math.exp(ratings[a]), math.exp(ratings[b])
+        if model == "half":
+            p, q, t = x / (x + y), y / (x + y), math.sqrt(x * y) / (x + y)
+        elif model == "davidson":
+            level = parameter * math.sqrt(x * y)
+            p, q, t = (part / (x + y + level) for part in (x, y, level))
+        else:
+            p, q = x / (x + parameter * y), y / (y + parameter * x)
+            t = x * y * (parameter**2 - 1) / ((x + parameter * y) * (y + parameter * x))
+        total -= sum(count * math.log(chance) for count, chance in ((wins, p), (losses, q), (ties, t)) if count)
+    return total
+
+
+def bradley_terry_by_mm(profile: Profile, sweeps: int = 20_000) -> dict[str, float]:
+    """Hunter (2004), eq. 3, a tie as half a win: strength = wins / sum over opponents of games / (sum of strengths)."""
+    counts = pair_counts(profile)
+    strength = dict.fromkeys(profile.agents, 1.0)
+    for _ in range(sweeps):
+        wins, expected = Counter[str](), Counter[str]()
+        for (a, b), (won, lost, tied) in counts.items():
+            wins[a] += won + tied / 2
+            wins[b] += lost + tied / 2
+            share = (won + lost + tied) / (strength[a] + strength[b])
+            expected[a] += share
+            expected[b] += share
+        new = {name: wins[name] / expected[name] for name in strength}
+        if max(abs(math.log(new[name] / strength[name])) for name in new) < 1e-13:
+            break
+        strength = new
+    return _centred({name: math.log(value) for name, value in strength.items()})
+
+
+def plackett_luce_by_mm(profile: Profile, sweeps: int = 20_000) -> dict[str, float]:
+    """Hunter (2004), section 5: strict votes, each a chain of choices from what is left."""
+    orders = [[name for tier in vote for name in tier] for vote in profile.rankings()]
+    votes = list(zip(orders, profile.weight.tolist(), strict=True))
+    strength = dict.fromkeys(profile.agents, 1.0)
+    for _ in range(sweeps):
+        chosen, expected = Counter[str](), Counter[str]()
+        for names, weight in votes:
+            for k, first in enumerate(names[:-1]):
+                chosen[first] += weight
+                left = sum(strength[name] for name in names[k:])
+                for name in names[k:]:
+                    expected[name] += weight / left
+        new = {name: chosen[name] / expected[name] for name in strength}
+        if max(abs(math.log(new[name] / strength[name])) for name in new) < 1e-13:
+            break
+        strength = new
+    return _centred({name: math.log(value) for name, value in strength.items()})
+
+
+def plackett_luce_loss(profile: Profile, ratings: dict[str, float]) -> float:
+    """Negative log-likelihood of the votes; Efron's mean denominators for ties, whose last agent needs no choice."""
+    total = 0.0
+    for vote, weight in zip(profile.rankings(), profile.weight.tolist(), strict=True):
+        for t, names in enumerate(vote):
+            own = sum(math.exp(ratings[name]) for name in names)
+            below = sum(math.exp(ratings[name]) for tier in vote[t + 1 :] for name in tier)
+            size = len(names)
+            chosen = size - 1 if t == len(vote) - 1 else size
+            total += weight * sum(math.log(below + (1 - r / size) * own) for r in range(chosen))
+            total -= weight * chosen / size * sum(ratings[name] for name in names)
+    return total
+
+
+def weng_lin(
+    profile: Profile, model: str, mu: float, sigma: float, beta: float, drift: float, kappa: float
+) -> dict[str, tuple[float, float]]:
+    """Mean and deviation after one pass: algorithms 4 and 1 of the paper, sums as they are printed there."""
+    skill = dict.fromkeys(profile.agents, (mu, sigma**2))
+    for vote, weight in zip(profile.rankings(), profile.weight.tolist(), strict=True):
+        rank = {name: t for t, names in enumerate(vote) for name in names}
+        if len(rank) < 2:
+            continue
+        before = {name: (skill[name][0], skill[name][1] + drift**2) for name in rank}
+        for i, (mean, variance) in before.items():
+            omega = delta = 0.0
+            if model == "plackett_luce":
+                c = math.sqrt(sum(v + beta**2 for _, v in before.values()))
+                for q in rank:
+                    if rank[q] > rank[i]:
+                        continue
+                    tied = sum(rank[s] == rank[q] for s in rank)
+                    p = math.exp(mean / c) / sum(math.exp(before[s][0] / c) for s in rank if rank[s] >= rank[q])
+                    omega += variance / c * ((q == i) - p) / tied
+                    delta += math.sqrt(variance) / c * variance / c**2 * p * (1 - p) / tied
+            else:
+                for q in rank:
+                    if q == i:
+                        continue
+                    c = math.sqrt(variance + before[q][1] + 2 * beta**2)
+                    p = 1 / (1 + math.exp((before[q][0] - mean) / c))
+                    won = 1.0 if rank[i] < rank[q] else 0.5 if rank[i] == rank[q] else 0.0
+                    omega += variance / c * (won - p)
+                    delta += math.sqrt(variance) / c * variance / c**2 * p * (1 - p)
+            skill[i] = mean + weight * omega, variance * max(1 - weight * delta, kappa)
+    return {name: (mean, math.sqrt(variance)) for name, (mean, variance) in skill.items()}
+
+
+def _centred(values: dict[str, float]) -> dict[str, float]:
+    mean = sum(values.values()) / len(values)
+    return {name: value - mean for name, value in values.items()}
+
+
 def _cost(p: float, q: float) -> float:
     return -math.log(p) if q == 0 else (1 - p**q) / q
 
 
 def _sign(x: float) -> int:
     return (x > 0) - (x < 0)
+
+
+def contradicted_margins(margin: Sequence[Sequence[float]]) -> dict[tuple[int, ...], float]:
+    """What each order of the agents contradicts of a margin matrix."""
+    return {
+        order: sum(max(margin[b][a], 0.0) for a, b in itertools.combinations(order, 2))
+        for order in itertools.permutations(range(len(margin)))
+    }

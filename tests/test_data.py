@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import zipfile
 
+import numpy as np
 import pytest
+import reference
 from conftest import data_folder
 
 import softcondorcet as sc
+from softcondorcet.methods.optimal import margin_matrix
 
 pytestmark = pytest.mark.data
 
@@ -29,6 +33,30 @@ def test_preflib_winners_are_first_on_a_sample() -> None:
                 assert board[winner] == 100.0, name
                 checked += 1
     assert checked > 80
+
+
+def test_optimal_on_every_preflib_instance_up_to_ten_agents() -> None:
+    """All 865 of the paper's Table 2: the loss of trying all orders, and sco at an optimum or very near one."""
+    checked, equal = 0, 0
+    distance: dict[int, list[float]] = {}
+    with zipfile.ZipFile(os.path.join(data_folder(), "preflib-paper.zip")) as archive:
+        for name in archive.namelist():
+            head = re.search(rb"# NUMBER ALTERNATIVES: (\d+)", archive.open(name).read(4096))
+            m = int(head[1]) if head and name.endswith((".soc", ".soi")) else 0
+            if not 2 <= m <= 10:
+                continue
+            profile = sc.read(archive.open(name))
+            pairs = profile.pairs()
+            exact, board = sc.kemeny(profile), sc.sco(profile)
+            unavoidable = np.minimum(pairs.wins, pairs.losses).sum()
+            assert exact.discrete_loss == unavoidable + reference.kemeny_margin(margin_matrix(pairs)), name
+            checked += 1
+            equal += board.discrete_loss == exact.discrete_loss
+            shown = sc.Ratings(board.agents, -np.argsort(board.index), "order")  # ties as they are shown
+            distance.setdefault(m, []).append(sc.nearest_optimum(profile, shown)[1] / (m * (m - 1) / 2))
+    assert checked == 865
+    assert equal >= 0.99 * checked
+    assert max(np.mean(group) for group in distance.values()) <= 0.005
 
 
 def test_an_archive_member_and_the_iterator_agree() -> None:

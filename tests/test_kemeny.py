@@ -14,9 +14,8 @@ import softcondorcet as sc
 from softcondorcet import Profile
 from softcondorcet.methods import kemeny as kemeny_module
 from softcondorcet.methods import optimal
-from softcondorcet.methods.kemeny import smallest_step
 from softcondorcet.methods.linear_ordering import Program, solve_program
-from softcondorcet.methods.optimal import contradicted
+from softcondorcet.methods.optimal import contradicted, smallest_step
 
 
 @given(profiles(max_agents=6))

@@ -24,7 +24,11 @@ LAYERS = [
     ["majority", "metrics"],
     ["doctor", "methods", "live", "tables"],
     ["screen"],
-    ["registry"],
+    ["arguments", "registry"],
+    ["comparison"],
+    ["heldout"],
+    ["tuning"],
+    ["cli_study"],
     ["cli"],
     ["__main__"],
 ]

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import reference
 from conftest import paper_example, paper_table, profiles, tennessee, three_cycle
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import softcondorcet as sc
 from softcondorcet import Profile
@@ -371,3 +372,30 @@ def test_no_warning_leaks_from_a_clean_fit() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert sc.sco(tennessee()).converged
+
+
+@given(profiles(max_agents=6))
+def test_the_default_is_optimal_and_proves_it(profile: Profile) -> None:
+    """Few agents: the order is exact, and the bound holds for both losses."""
+    board = sc.sco(profile)
+    best = reference.kemeny_loss(profile)
+    assert board.lower_bound is not None and board.discrete_loss is not None
+    assert board.lower_bound == pytest.approx(min(best, board.discrete_loss), abs=1e-9)
+    assert board.gap == 0
+    assert board.loss is not None and board.loss_bound is not None
+    assert board.loss_bound == pytest.approx(best, abs=1e-9)
+    assert board.loss - board.loss_bound <= 1e-5 * profile.pairs().total + 1e-9
+
+
+@settings(max_examples=20)
+@given(profiles(max_agents=5), st.integers(0, 2**32 - 1), st.sampled_from([0.3, 5.0, 100.0]))
+def test_no_ratings_have_a_smaller_loss_than_the_best_order(profile: Profile, seed: int, temperature: float) -> None:
+    """The smooth loss is the mean discrete loss of a random order, so the best order bounds it, at any temperature."""
+    ratings = np.random.default_rng(seed).uniform(0, 100, profile.n_agents)
+    named = dict(zip(profile.agents, ratings, strict=True))
+    assert reference.family_loss(profile, named, temperature, 1.0) >= reference.kemeny_loss(profile) - 1e-9
+
+
+def test_components_too_large_for_subsets_have_no_bound_by_default() -> None:
+    noise = sc.synthetic.mallows(5, agents=30, phi=1.0, seed=1)
+    assert sc.sco(noise).lower_bound is None

@@ -29,9 +29,32 @@ _HOME = {
     "METHODS": "registry",
     "rank": "registry",
     "sco": "methods.sco",
+    "sigmoidal_program": "methods.sigmoidal_program",
     "kemeny": "methods.kemeny",
     "certify": "methods.kemeny",
+    "Optima": "methods.optima",
+    "optimal_orders": "methods.optima",
+    "nearest_optimum": "methods.optima",
     "fenchel_young": "methods.fenchel_young",
+    "bradley_terry": "methods.bradley_terry",
+    "plackett_luce": "methods.plackett_luce",
+    "elo": "methods.elo",
+    "weng_lin": "methods.weng_lin",
+    "approval": "methods.scoring",
+    "plurality": "methods.scoring",
+    "borda": "methods.scoring",
+    "copeland": "methods.copeland",
+    "ranked_pairs": "methods.ranked_pairs",
+    "schulze": "methods.schulze",
+    "maximal_lotteries": "methods.lotteries",
+    "iterated_maximal_lotteries": "methods.lotteries",
+    "stv": "methods.stv",
+    "compare": "comparison",
+    "Comparison": "comparison",
+    "holdout": "heldout",
+    "Holdout": "heldout",
+    "tune": "tuning",
+    "Tuned": "tuning",
     "inspect": "doctor",
     "condorcet_winner": "majority",
     "condorcet_loser": "majority",
@@ -53,8 +76,10 @@ __all__ = [*_HOME, *_MODULES, "__version__"]  # noqa: PLE0604
 
 if TYPE_CHECKING:
     from softcondorcet import majority, metrics, synthetic
+    from softcondorcet.comparison import Comparison, compare
     from softcondorcet.doctor import inspect
     from softcondorcet.errors import DataError, NotConverged, OptionError
+    from softcondorcet.heldout import Holdout, holdout
     from softcondorcet.live import Live
     from softcondorcet.majority import (
         condorcet_loser,
@@ -66,9 +91,21 @@ if TYPE_CHECKING:
         weak_condorcet_winners,
         winless,
     )
+    from softcondorcet.methods.bradley_terry import bradley_terry
+    from softcondorcet.methods.copeland import copeland
+    from softcondorcet.methods.elo import elo
     from softcondorcet.methods.fenchel_young import fenchel_young
     from softcondorcet.methods.kemeny import certify, kemeny
+    from softcondorcet.methods.lotteries import iterated_maximal_lotteries, maximal_lotteries
+    from softcondorcet.methods.optima import Optima, nearest_optimum, optimal_orders
+    from softcondorcet.methods.plackett_luce import plackett_luce
+    from softcondorcet.methods.ranked_pairs import ranked_pairs
+    from softcondorcet.methods.schulze import schulze
     from softcondorcet.methods.sco import sco
+    from softcondorcet.methods.scoring import approval, borda, plurality
+    from softcondorcet.methods.sigmoidal_program import sigmoidal_program
+    from softcondorcet.methods.stv import stv
+    from softcondorcet.methods.weng_lin import weng_lin
     from softcondorcet.metrics import (
         discrete_loss,
         footrule_distance,
@@ -81,6 +118,7 @@ if TYPE_CHECKING:
     from softcondorcet.ratings import Ratings
     from softcondorcet.readers import read, read_archive, write
     from softcondorcet.registry import METHODS, rank
+    from softcondorcet.tuning import Tuned, tune
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 import warnings
 from collections.abc import Callable
@@ -11,18 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from softcondorcet import __version__
+from softcondorcet import __version__, cli_study
+from softcondorcet.arguments import read_votes, reading, saved_ratings, settings_of
 from softcondorcet.errors import DataError, OptionError
 from softcondorcet.options import check
 from softcondorcet.screen import fail, print_board, progress, warn
 
 if TYPE_CHECKING:
     from softcondorcet.profile import Profile
-    from softcondorcet.ratings import Ratings
 
 FORMATS = ("table", "md", "csv", "json", "latex")
-KINDS = ("battles", "rankings", "scores")
-_WORDS = {"true": True, "false": False, "none": None}
 MODELS = ("uniform", "skill", "mallows", "plackett-luce", "cycle", "demo")
 # The models that each option of 'simulate' has a meaning for.
 _APPLIES = {
@@ -67,25 +64,8 @@ def main() -> None:
     """
 
 
-def _reading(command: Callable[..., None]) -> Callable[..., None]:
-    """The argument and options of every command that reads data."""
-    for decorate in (
-        click.option(
-            "--column",
-            "columns",
-            multiple=True,
-            metavar="ROLE=NAME",
-            help="Name of the column for a role (a, b, winner, agent, group, when ...). Repeatable.",
-        ),
-        click.option("--kind", type=click.Choice(KINDS), help="What a table holds; told by its columns by default."),
-        click.argument("file"),
-    ):
-        command = decorate(command)
-    return command
-
-
 @main.command()
-@_reading
+@reading
 @click.option("--method", default="sco", show_default=True, help="One of the methods that 'sco methods' lists.")
 @click.option(
     "--set",
@@ -135,13 +115,13 @@ def rank(
     if method not in METHODS:
         raise OptionError(f"--method must be one of {', '.join(METHODS)}, got {method!r}")
     limit = {} if time_limit is None else {"time_limit": time_limit}
-    given = {**limit, "seed": seed, "start": None if start is None else _saved(start)}
+    given = {**limit, "seed": seed, "start": None if start is None else saved_ratings(start)}
     with progress() as work:
         work(f"reading {printable(file)}")
-        profile = _read(file, kind, columns)
+        profile = read_votes(file, kind, columns)
         watch = work(f"{method} on {profile.n_votes:,} votes")
         known = {name: value for name, value in {**given, "watch": watch}.items() if name in METHODS[method].options}
-        board = run(profile, method, **{**known, **_settings(settings)})
+        board = run(profile, method, **{**known, **settings_of(settings)})
         if proof:
             work("looking for a better order")
             board = prove(profile, board, **limit)
@@ -149,7 +129,7 @@ def rank(
 
 
 @main.command()
-@_reading
+@reading
 @click.option("--format", "form", type=click.Choice(("table", "json")), default="table", show_default=True)
 @click.option("--strict", is_flag=True, help="Exit with 1 if a finding is a problem; for use in CI.")
 def inspect(file: str, kind: str | None, columns: tuple[str, ...], form: str, strict: bool) -> None:
@@ -162,7 +142,7 @@ def inspect(file: str, kind: str | None, columns: tuple[str, ...], form: str, st
 
     with progress() as work:
         work(f"reading {printable(file)}")
-        profile = _read(file, kind, columns)
+        profile = read_votes(file, kind, columns)
         work(f"looking at {profile.n_votes:,} votes")
         found = look(profile)
     if form == "json":
@@ -174,7 +154,30 @@ def inspect(file: str, kind: str | None, columns: tuple[str, ...], form: str, st
 
 
 @main.command()
-@_reading
+@reading
+@click.option("--most", type=click.IntRange(min=0), default=10, show_default=True, help="Orders to list.")
+@click.option("--format", "form", type=click.Choice(("table", "json")), default="table", show_default=True)
+def optima(file: str, kind: str | None, columns: tuple[str, ...], most: int, form: str) -> None:
+    """Count the orders that contradict the votes of FILE least, and list some of them."""
+    import json
+    from dataclasses import asdict
+
+    from softcondorcet.methods.optima import optimal_orders
+    from softcondorcet.tables import printable
+
+    found = optimal_orders(read_votes(file, kind, columns), most=most)
+    if form == "json":
+        click.echo(json.dumps(asdict(found), indent=2, ensure_ascii=False))
+        return
+    click.echo(
+        f"{found.count:,} optimal order{'s' * (found.count != 1)}: no other contradicts as few as {found.loss:,g}"
+    )
+    for order in found.orders:
+        click.echo(" > ".join(map(printable, order)))
+
+
+@main.command()
+@reading
 @click.argument("target")
 @click.option("--to", "form", metavar="FORMAT", help="Format where TARGET does not say: soc, csv, jsonl ...")
 def convert(file: str, target: str, kind: str | None, columns: tuple[str, ...], form: str | None) -> None:
@@ -185,7 +188,7 @@ def convert(file: str, target: str, kind: str | None, columns: tuple[str, ...], 
     from softcondorcet.readers import write
     from softcondorcet.tables import printable
 
-    profile = _read(file, kind, columns)
+    profile = read_votes(file, kind, columns)
     write(profile, target, form)
     if target != "-":
         click.echo(f"{profile.n_votes:,} votes over {profile.n_agents:,} agents -> {printable(target)}", err=True)
@@ -260,37 +263,5 @@ def methods() -> None:
     click.echo(as_table([{"method": m.name, "title": m.title, "source": m.citation} for m in METHODS.values()]))
 
 
-def _read(file: str, kind: str | None, columns: tuple[str, ...]) -> Profile:
-    from softcondorcet.readers import read
-
-    return read(file, kind=kind, columns=dict(_split(column, "--column", "ROLE=NAME") for column in columns) or None)
-
-
-def _saved(path: str) -> Ratings:
-    from softcondorcet.ratings import Ratings
-
-    try:
-        with open(path, encoding="utf-8") as file:
-            return Ratings.from_json(file.read())
-    except (DataError, OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: {error}") from None
-
-
-def _split(text: str, option: str, form: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise OptionError(f"{option} must be {form}, got {text!r}")
-    return name, value
-
-
-def _settings(settings: tuple[str, ...]) -> dict[str, Any]:
-    """NAME=VALUE with a Python literal for a value; anything else is a word."""
-    options: dict[str, Any] = {}
-    for setting in settings:
-        name, value = _split(setting, "--set", "NAME=VALUE")
-        check(name not in ("start", "watch"), "--set", "an option with a plain value; for start see --start", setting)
-        try:
-            options[name] = _WORDS[value.lower()] if value.lower() in _WORDS else ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            options[name] = value
-    return options
+for command in (cli_study.compare, cli_study.holdout, cli_study.tune):
+    main.add_command(command)

@@ -7,15 +7,20 @@ the votes its order contradicts, and, in words, what limits it.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from softcondorcet.arrays import Flags, Floats, Ints, read_only
-from softcondorcet.errors import DataError, some
+from softcondorcet.errors import DataError, OptionError, some
+from softcondorcet.options import check, positive
+
+# A smooth loss within this share of its bound counts as the global minimum: the tolerance of ``sigmoidal_program``.
+CERTIFIED = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +32,8 @@ class Ratings:
     ``converged`` and ``error`` are None where there is nothing to measure: stochastic steps have no natural end.
     ``lower_bound`` and ``loss_bound``, where known, are proven: no order has a smaller discrete loss, no ratings in the
     box a smaller smooth one. ``order_certified[a, b]`` is True where a stands above b in every minimum of it.
+    ``status`` says how the search for such a minimum ended.
+    ``unit`` is the lead that makes the odds e to 1, for methods whose ratings are log-odds: see ``probability``.
     """
 
     agents: tuple[str, ...]
@@ -47,6 +54,8 @@ class Ratings:
     votes: Floats | None = None
     errors: Floats | None = None
     order_certified: Flags | None = None
+    unit: float | None = None
+    status: str | None = None
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=float)
@@ -110,6 +119,36 @@ class Ratings:
         """How far the smooth loss can be from the smallest one in the box, as a share of it, when a bound is known."""
         return _share_left(self.loss, self.loss_bound)
 
+    def probability(self, a: str, b: str) -> float:
+        """The chance that a comes out above b: 1 / (1 + exp((rating of b - rating of a) / unit)).
+
+        For methods whose ratings are log-odds (``METHODS[name].link`` says which); others have no ``unit``.
+        """
+        if self.unit is None:
+            raise OptionError(f"ratings of {self.method} are not log-odds, so they give no probability")
+        lead = (self[a] - self[b]) / self.unit
+        return float(np.exp(-np.logaddexp(0.0, -lead)))
+
+    def scale(self, points: float = 400, base: float = 10, anchor: tuple[str, float] | None = None) -> Ratings:
+        """The same ratings in Elo points: a lead of `points` makes the odds `base` to 1.
+
+        The mean becomes 1000 or, with ``anchor=("agent", 1200)``, the rating of that agent 1200. The order, ranks and
+        probabilities stay. Ratings that are not log-odds (no ``unit``) are stretched and shifted in the same way, one
+        unit of rating for a factor e: the order stays, but points then mean no odds.
+        """
+        positive("points", points)
+        positive("base", base)
+        check(base > 1, "base", "a number above 1", base)
+        unit = points / math.log(base)
+        values = self.values * (unit / (self.unit or 1.0))
+        if anchor is None:
+            shift = 1000.0 - float(values.mean()) if len(values) else 0.0
+        else:
+            pair = isinstance(anchor, tuple | list) and len(anchor) == 2 and anchor[0] in self
+            check(pair, "anchor", "an agent of these ratings and its rating", anchor)
+            shift = float(anchor[1]) - float(values[self._find(anchor[0])])
+        return replace(self, values=values + shift, unit=unit if self.unit else None)
+
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """One dict per agent, best first: rank, agent, rating and, where known, votes."""
         rows = []
@@ -129,8 +168,12 @@ class Ratings:
         if self.gap is not None:
             bound = f"no order contradicts fewer than {self.lower_bound:,g}"
             lines.append(f"{bound}: this one is {'optimal' if self.gap <= 0 else f'within {self.gap:.3%} of that'}")
-        if self.loss_gap is not None:
-            lines.append(f"the loss is within {self.loss_gap:.1e} of the smallest any ratings in the box have")
+        if self.loss is not None and self.loss_gap is not None and self.loss_bound is not None:
+            proof = "global minimum, up to" if self.loss_gap <= CERTIFIED else "a global minimum is lower by at most"
+            lines.append(f"the loss is {self.loss:,.6g}: {proof} {max(self.loss - self.loss_bound, 0):.1g}")
+        if self.order_certified is not None and len(self) > 1:
+            share = f"{int(self.order_certified.sum()):,} of {len(self) * (len(self) - 1) // 2:,} pairs of agents"
+            lines.append(f"{share} stand in this order in every minimum of the loss")
         if self.condorcet_winner is not None:
             lines.append(f"Condorcet winner: {self.condorcet_winner} beats every other agent")
         elif 1 < len(self.smith_set) < len(self):
@@ -147,6 +190,7 @@ class Ratings:
             "seed": self.seed,
             "n_agents": len(self),
             "converged": self.converged,
+            "status": self.status,
             "steps": self.steps,
             "error": self.error,
             "loss": self.loss,
@@ -158,6 +202,7 @@ class Ratings:
             "condorcet_winner": self.condorcet_winner,
             "smith_set": list(self.smith_set),
             "warnings": list(self.warnings),
+            "unit": self.unit,
             "agents": self.rows(top),
         }
 
@@ -177,6 +222,8 @@ class Ratings:
                 smith_set=tuple(data["smith_set"]),
                 warnings=tuple(data["warnings"]),
                 votes=votes,
+                unit=data.get("unit"),
+                status=data.get("status"),
                 **{key: data[key] for key in _PLAIN},
             )
         except (KeyError, TypeError, ValueError) as error:

@@ -22,7 +22,10 @@ class Method:
 
     The properties are those of the property tests: "condorcet" (a Condorcet winner is first), "unanimity" (an agent
     above another in all votes is rated higher), "weights" (weight 2 equals the vote twice), "order" (the order of votes
-    does not matter), "names" (the names do not matter), "reversal" (reversed votes reverse the order).
+    does not matter), "names" (the names do not matter), "reversal" (reversed votes reverse the order), "smith" (all
+    that are first are in the Smith set).
+
+    `link` is "logistic" where ratings are log-odds, so that ``Ratings.probability`` predicts who comes out above.
     """
 
     name: str
@@ -30,6 +33,7 @@ class Method:
     module: str
     citation: str
     properties: frozenset[str]
+    link: str | None = None
 
     @cached_property
     def function(self) -> Callable[..., Ratings]:
@@ -53,6 +57,13 @@ METHODS: dict[str, Method] = {
             frozenset({"condorcet", "unanimity", "weights", "order", "names", "reversal"}),
         ),
         Method(
+            "sigmoidal_program",
+            "the sigmoid loss, minimised globally",
+            "softcondorcet.methods.sigmoidal_program",
+            "Lanctot et al., AAMAS 2025, section 3; Udell and Boyd, Maximizing a Sum of Sigmoids, 2013",
+            frozenset({"condorcet", "unanimity", "weights", "order", "names", "reversal"}),
+        ),
+        Method(
             "kemeny",
             "Kemeny-Young, exact",
             "softcondorcet.methods.kemeny",
@@ -66,6 +77,104 @@ METHODS: dict[str, Method] = {
             "softcondorcet.methods.fenchel_young",
             "Lanctot et al., AAMAS 2025, after Berthet et al., Learning with Differentiable Perturbed Optimizers, 2020",
             frozenset({"unanimity"}),
+        ),
+        Method(
+            "bradley_terry",
+            "Bradley-Terry, what Elo fits",
+            "softcondorcet.methods.bradley_terry",
+            "Bradley and Terry, Rank Analysis of Incomplete Block Designs, 1952; Hunter, MM Algorithms for Generalized "
+            "Bradley-Terry Models, 2004",
+            frozenset({"unanimity", "weights", "order", "names", "reversal"}),
+            "logistic",
+        ),
+        Method(
+            "plackett_luce",
+            "Plackett-Luce, whole votes",
+            "softcondorcet.methods.plackett_luce",
+            "Luce, Individual Choice Behavior, 1959; Plackett, The Analysis of Permutations, 1975",
+            frozenset({"unanimity", "weights", "order", "names"}),
+            "logistic",
+        ),
+        Method(
+            "elo",
+            "Elo, vote by vote",
+            "softcondorcet.methods.elo",
+            "Elo, The Rating of Chessplayers, Past and Present, 1978",
+            frozenset({"unanimity", "names", "reversal"}),
+            "logistic",
+        ),
+        Method(
+            "weng_lin",
+            "Weng-Lin, online skills of votes of any size",
+            "softcondorcet.methods.weng_lin",
+            "Weng and Lin, A Bayesian Approximation Method for Online Ranking, JMLR 2011",
+            frozenset({"names"}),
+        ),
+        Method(
+            "approval",
+            "approval of the first k of each vote",
+            "softcondorcet.methods.scoring",
+            "Brams and Fishburn, Approval Voting, 1978; by places: Lanctot et al., Evaluating Agents using Social "
+            "Choice Theory, 2023",
+            frozenset({"weights", "order", "names"}),
+        ),
+        Method(
+            "plurality",
+            "plurality, the number of votes on top of which an agent stands",
+            "softcondorcet.methods.scoring",
+            "Lanctot et al., Evaluating Agents using Social Choice Theory, 2023",
+            frozenset({"weights", "order", "names"}),
+        ),
+        Method(
+            "borda",
+            "Borda, a point for each agent below in a vote",
+            "softcondorcet.methods.scoring",
+            "Borda, Memoire sur les elections au scrutin, 1781",
+            frozenset({"unanimity", "weights", "order", "names", "reversal"}),
+        ),
+        Method(
+            "copeland",
+            "Copeland, agents beaten less agents beaten by",
+            "softcondorcet.methods.copeland",
+            "Copeland, A Reasonable Social Welfare Function, 1951",
+            frozenset({"condorcet", "smith", "unanimity", "weights", "order", "names", "reversal"}),
+        ),
+        Method(
+            "ranked_pairs",
+            "ranked pairs, from the largest margin down",
+            "softcondorcet.methods.ranked_pairs",
+            "Tideman, Independence of Clones as a Criterion for Voting Rules, 1987",
+            frozenset({"condorcet", "smith", "unanimity", "weights", "order"}),
+        ),
+        Method(
+            "schulze",
+            "Schulze, strongest paths",
+            "softcondorcet.methods.schulze",
+            "Schulze, A New Monotonic, Clone-Independent, Reversal Symmetric, and Condorcet-Consistent Single-Winner "
+            "Election Method, 2011",
+            frozenset({"condorcet", "smith", "unanimity", "weights", "order", "names", "reversal"}),
+        ),
+        Method(
+            "maximal_lotteries",
+            "maximal lotteries, probabilities that no agent beats",
+            "softcondorcet.methods.lotteries",
+            "Kreweras, Aggregation of Preference Orderings, 1965; Fishburn, Probabilistic Social Choice Based on "
+            "Simple Voting Comparisons, 1984",
+            frozenset({"condorcet", "smith", "weights", "order", "names"}),
+        ),
+        Method(
+            "iterated_maximal_lotteries",
+            "maximal lotteries, level by level",
+            "softcondorcet.methods.lotteries",
+            "Lanctot et al., Evaluating Agents using Social Choice Theory, 2023",
+            frozenset({"condorcet", "smith", "unanimity", "weights", "order", "names"}),
+        ),
+        Method(
+            "stv",
+            "single transferable vote, by default instant-runoff",
+            "softcondorcet.methods.stv",
+            "Tideman, The Single Transferable Vote, 1995",
+            frozenset({"unanimity", "weights", "order", "names"}),
         ),
     )
 }

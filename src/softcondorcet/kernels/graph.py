@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from softcondorcet.kernels.compile import kernel
+from softcondorcet.arrays import Ints
+from softcondorcet.kernels.compile import kernel, lean
 
 
 @kernel
@@ -30,20 +31,22 @@ def connected(left, right, linked, m):
     return parent
 
 
-@kernel
-def strong(row, target):
+def strong(row: Ints, target: Ints) -> Ints:
     """Number of each agent's strongly connected component, counted from the sources down (Tarjan, 1972).
 
     Edges of agent a lead to ``target[row[a]:row[a + 1]]``. An edge between components leads to a higher number.
     """
     m = len(row) - 1
-    label = np.full(m, -1, np.int64)
-    found, low = np.full(m, -1, np.int64), np.zeros(m, np.int64)
-    edge = row[:-1].copy()
-    path, stack = np.empty(m, np.int64), np.empty(m, np.int64)
-    on_stack = np.zeros(m, np.bool_)
+    label = np.full(m, -1)
+    count: int = visit(row, target, label, np.full(m, -1), *np.zeros((3, m), dtype=np.int64), row[:-1].copy())
+    return count - 1 - label  # Tarjan finishes sinks first
+
+
+@lean
+def visit(row, target, label, found, low, path, stack, edge):
+    """Label the components, sinks first; returns how many. Agents on the stack are those found but not labelled."""
     clock, components, stacked = 0, 0, 0
-    for root in range(m):
+    for root in range(len(label)):
         if found[root] >= 0:
             continue
         depth = 0
@@ -55,26 +58,23 @@ def strong(row, target):
                 clock += 1
                 stack[stacked] = a
                 stacked += 1
-                on_stack[a] = True
             if edge[a] < row[a + 1]:
-                b = np.int64(target[edge[a]])
+                b = target[edge[a]]
                 edge[a] += 1
                 if found[b] < 0:
                     depth += 1
                     path[depth] = b
-                elif on_stack[b]:
+                elif label[b] < 0:
                     low[a] = min(low[a], found[b])
                 continue
             if low[a] == found[a]:
-                while True:
+                last = -1
+                while last != a:
                     stacked -= 1
-                    b = stack[stacked]
-                    on_stack[b] = False
-                    label[b] = components
-                    if b == a:
-                        break
+                    last = stack[stacked]
+                    label[last] = components
                 components += 1
             depth -= 1
             if depth >= 0:
                 low[path[depth]] = min(low[path[depth]], low[a])
-    return components - 1 - label  # Tarjan finishes sinks first
+    return components

@@ -6,61 +6,104 @@ margins it contradicts.
 
 import numpy as np
 
-from softcondorcet.kernels.compile import kernel
+from softcondorcet.arrays import Floats, Ints
+from softcondorcet.kernels.compile import kernel, lean
 
 
-@kernel
-def subset_losses(margin):
+def subset_losses(margin: Floats) -> Floats:
     """Smallest loss of ordering each subset S of c agents among themselves, as an array of 2^c numbers.
 
     best[S] = min over a in S of best[S - a] + (what placing a below all of S - a contradicts). That cost is a sum over
     S - a, looked up in two halves, so that a subset costs one pass over its members: O(2^c c) in all.
     """
-    c = len(margin)
-    half = c // 2
-    low, high = np.zeros((c, 1 << half)), np.zeros((c, 1 << (c - half)))
-    for a in range(c):
-        for s in range(1, 1 << half):
-            b = 0
-            while not (s >> b) & 1:
-                b += 1
-            low[a, s] = low[a, s & (s - 1)] + max(margin[a, b], 0.0)
-        for s in range(1, 1 << (c - half)):
-            b = 0
-            while not (s >> b) & 1:
-                b += 1
-            high[a, s] = high[a, s & (s - 1)] + max(margin[a, half + b], 0.0)
-    best = np.empty(1 << c)
-    best[0] = 0.0
-    mask = (1 << half) - 1
-    for s in range(1, 1 << c):
+    lost, half = np.maximum(margin, 0), len(margin) // 2
+    best = np.zeros(1 << len(margin))
+    fill_subsets(subset_sums(lost[:, :half]), subset_sums(lost[:, half:]), best)
+    return best
+
+
+def subset_sums(values: Floats) -> Floats:
+    """Of each row, the sum over every subset of its columns."""
+    sums = np.zeros((len(values), 1))
+    for column in values.T:
+        sums = np.concatenate([sums, sums + column[:, None]], axis=1)
+    return sums
+
+
+@lean
+def fill_subsets(low, high, best):
+    c, half, mask = len(low), len(low) // 2, low.shape[1] - 1
+    for s in range(1, len(best)):
         least = np.inf
         for a in range(c):
             if (s >> a) & 1:
                 rest = s ^ (1 << a)
                 least = min(least, best[rest] + low[a, rest & mask] + high[a, rest >> half])
         best[s] = least
-    return best
+
+
+def trace_order(margin: Floats, best: Floats) -> Ints:
+    """An order of the whole set with the loss that `subset_losses` found, from the last place up."""
+    lost, left = np.maximum(margin, 0), np.arange(len(margin))
+    order = []
+    while len(left):
+        below = best[(1 << left).sum() ^ (1 << left)] + lost[np.ix_(left, left)].sum(axis=1)
+        order.append(left[below.argmin()])
+        left = np.delete(left, below.argmin())
+    return np.array(order[::-1], dtype=np.int64)
 
 
 @kernel
-def trace_order(margin, best):
-    """An order of the whole set with the loss that `subset_losses` found, from the last place up."""
-    c = len(margin)
-    order = np.empty(c, np.int64)
-    s = (1 << c) - 1
-    for place in range(c - 1, -1, -1):
-        least = np.inf
+def count_orders(cost, best, slack):
+    """How many orders of the whole set have the loss that `subset_losses` found, up to `slack`; at most 20 agents."""
+    c = len(cost)
+    count = np.zeros(1 << c, np.int64)
+    count[0] = 1
+    for s in range(1, 1 << c):
         for a in range(c):
             if (s >> a) & 1:
-                cost = best[s ^ (1 << a)]
+                total = best[s ^ (1 << a)]
                 for b in range(c):
                     if b != a and (s >> b) & 1:
-                        cost += max(margin[a, b], 0.0)
-                if cost < least:
-                    least, order[place] = cost, a
-        s ^= 1 << order[place]
-    return order
+                        total += max(cost[a, b], 0.0)
+                if total <= best[s] + slack:
+                    count[s] += count[s ^ (1 << a)]
+    return count[-1]
+
+
+@kernel
+def forced_losses(margin, best):
+    """Smallest loss of an order of the whole set that puts b above a, for every pair: forced[b, a].
+
+    Such an order has a top part S with b in it and a not. S above the rest costs best[S] + best[rest] + what that
+    contradicts between them, so the smallest such sum is exact. O(2^c c), as long as few sums improve on others.
+    """
+    c = len(margin)
+    everyone = (1 << c) - 1
+    between = np.zeros(1 << c)
+    forced = np.full((c, c), np.inf)
+    for a in range(c):
+        forced[a, a] = 0.0
+    worst = np.inf
+    for s in range(1, everyone):
+        a = 0
+        while not (s >> a) & 1:
+            a += 1
+        rest = s & (s - 1)
+        total = between[rest]
+        for b in range(c):
+            if b != a:
+                total += -max(margin[a, b], 0.0) if (rest >> b) & 1 else max(margin[b, a], 0.0)
+        between[s] = total
+        loss = best[s] + best[everyone ^ s] + total
+        if loss < worst:
+            worst = 0.0
+            for b in range(c):
+                for a in range(c):
+                    if (s >> b) & 1 and not (s >> a) & 1:
+                        forced[b, a] = min(forced[b, a], loss)
+                    worst = max(worst, forced[b, a])
+    return forced
 
 
 @kernel

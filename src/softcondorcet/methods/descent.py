@@ -49,13 +49,17 @@ class Loss(Protocol):
 
 @dataclass
 class Descent:
-    """Where the loop ended. `error` is the longest step it would still take, in temperatures; `errors` its history."""
+    """Where the loop ended. `error` is the longest step it would still take, in temperatures; `errors` its history.
+
+    `bound`, where known, is proven: no order contradicts margins that add up to less.
+    """
 
     ratings: Floats
     steps: int
     error: float
     converged: bool
     errors: list[float] = field(default_factory=list)
+    bound: float | None = None
 
 
 def descend(

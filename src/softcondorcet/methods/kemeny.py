@@ -17,7 +17,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from softcondorcet.arrays import Floats
 from softcondorcet.kernels import orders
 from softcondorcet.methods.linear_ordering import solve_program
 from softcondorcet.methods.optimal import (
@@ -27,6 +26,7 @@ from softcondorcet.methods.optimal import (
     contradicted,
     loss_as_listed,
     margin_matrix,
+    smallest_step,
     unavoidable,
 )
 from softcondorcet.methods.outcome import Data, rated
@@ -94,12 +94,6 @@ def certify(data: Data, board: Ratings, *, time_limit: float = 10.0) -> Ratings:
         lower_bound=min(always + best.bound, loss),
         warnings=(*board.warnings, note) if better < loss - 1e-9 * max(loss, 1.0) else board.warnings,
     )
-
-
-def smallest_step(margin: Floats) -> float:
-    """By how much the losses of two orders differ at least: 1 for whole weights, else next to nothing."""
-    whole = bool((margin == np.round(margin)).all())
-    return 1 - 1e-6 if whole else 1e-9 * max(float(np.abs(margin).sum()), 1.0)
 
 
 def _until(ends: float, pairs: Pairs) -> Solve:

@@ -4,9 +4,10 @@ Variables x_ij in [0, 1] for i < j, 1 where i stands above j; the margins an ord
 
     sum over i < j of max(m_ij, 0) - m_ij x_ij,     subject to  0 <= x_ij + x_jk - x_ik <= 1.
 
-Real votes rarely need more than these cuts: the solution is then whole and the order optimal. If it is not, the same
-program is solved in whole numbers. Every bound is computed from dual values by weak duality, which holds for any dual
-values whatever: the solver's tolerances cannot make it too high (Neumaier and Shcherbina, 2004).
+Real votes rarely need more than these cuts: the solution is then whole and the order optimal. If it is not, pairs whose
+reduced cost exceeds what a better order may cost are fixed, and what is left is solved in whole numbers. Every bound is
+computed from dual values by weak duality, which holds for any dual values whatever: the solver's tolerances cannot make
+it too high (Neumaier and Shcherbina, 2004).
 """
 
 from __future__ import annotations
@@ -57,15 +58,31 @@ class Program:
         return x, self._bound(np.array(solution.row_dual)) if solution.dual_valid else -np.inf
 
     def _bound(self, dual: Floats) -> float:
-        """Weak duality with these row duals, whatever their quality: sum of row terms plus each column at its best."""
-        reduced, total = self.cost.copy(), self.always
+        """Weak duality with these row duals, whatever their quality: sum of row terms plus each column at its best.
+
+        A column at its other side costs its `reduced` cost on top of that.
+        """
+        self.reduced, total = self.cost.copy(), self.always
         if self.rows:
             columns = np.concatenate(self.rows)
             side = np.concatenate(self.lower)  # 0 where the row reads >= 0, 1 where it reads <= 1
             dual = np.where(side == 0, np.maximum(dual, 0), np.minimum(dual, 0))
             total += float((dual * side).sum())
-            np.subtract.at(reduced, columns, dual[:, None] * np.array([1.0, 1.0, -1.0]))
-        return total + float(np.minimum(reduced, 0).sum())
+            np.subtract.at(self.reduced, columns, dual[:, None] * np.array([1.0, 1.0, -1.0]))
+        self.bound = total + float(np.minimum(self.reduced, 0).sum())
+        return self.bound
+
+    def fix(self, order: Ints, loss: float, unit: float) -> None:
+        """Fix the pairs that must stand as in `order`, of that `loss`, in any order that is better by `unit`.
+
+        Only pairs that `order` itself puts so: it stays a solution, and the program cannot become infeasible.
+        """
+        place = np.empty(self.m, dtype=np.int64)
+        place[order] = np.arange(self.m)
+        above = place[self.i] < place[self.j]
+        dear = np.where(above, -self.reduced, self.reduced) > loss - unit - self.bound
+        fixed, side = np.flatnonzero(dear).astype(np.int32), above[dear].astype(float)
+        self.highs.changeColsBounds(len(fixed), fixed, side, side)
 
     def cut(self, x: Floats) -> int:
         """Add the 3-cycle inequalities that x breaks; returns how many."""
@@ -96,6 +113,7 @@ class Program:
         n = len(self.i)
         kinds = np.full(n, highspy.HighsVarType.kInteger)
         self.highs.changeColsIntegrality(n, np.arange(n, dtype=np.int32), kinds)
+        self.highs.setOptionValue("mip_rel_gap", 0.0)  # by default it stops at 1e-4, which is many mistakes
         solved = self.solve(seconds)
         bound = self.always + self.highs.getInfo().mip_dual_bound
         return None if solved is None else (solved[0], bound - 1e-6 * max(abs(bound), 1.0))
@@ -122,6 +140,8 @@ class Search:
 
     def learn(self, x: Floats, bound: float) -> bool:
         """Take in a solution of a program; True when the best order is proven optimal."""
+        if self.unit > 0.5:  # losses of whole margins are whole, and so is a bound, once what may be rounding is off
+            bound = float(np.ceil(bound - 1e-6 * max(abs(bound), 1.0)))
         self.bound = max(self.bound, min(bound, self.loss))
         self.try_order(np.argsort(-x.sum(axis=1), kind="stable"))
         return self.loss - self.bound < self.unit
@@ -130,7 +150,10 @@ class Search:
 def solve_program(margin: Floats, unit: float, ends: float) -> tuple[Ints, float]:
     """The best order found before `ends` (a time of the monotonic clock), and a lower bound on what it contradicts."""
     search, program = Search(margin, unit), Program(margin)
-    for solve in (program.solve, program.solve_whole):
+    for whole in (False, True):
+        if whole:
+            program.fix(search.order, search.loss, unit)
+        solve = program.solve_whole if whole else program.solve
         while True:
             left = ends - time.monotonic()
             solved = solve(left) if left > 0 else None

@@ -36,7 +36,7 @@ class Solved:
 
     @property
     def proven(self) -> bool:
-        return self.bound >= self.loss
+        return bool(self.bound >= self.loss)
 
 
 # From the pairs of one component, its agents numbered in the order to start from, to its order and bound.
@@ -75,6 +75,12 @@ def loss_as_listed(pairs: Pairs) -> float:
 def unavoidable(pairs: Pairs) -> float:
     """What every strict order costs: the smaller side of each pair, and half of each tie."""
     return float(np.minimum(pairs.wins, pairs.losses).sum() + pairs.ties.sum() / 2)
+
+
+def smallest_step(margin: Floats) -> float:
+    """By how much the losses of two orders differ at least: 1 for whole weights, else next to nothing."""
+    whole = bool((margin == np.round(margin)).all())
+    return 1 - 1e-6 if whole else 1e-9 * max(float(np.abs(margin).sum()), 1.0)
 
 
 def margin_matrix(pairs: Pairs) -> Floats:

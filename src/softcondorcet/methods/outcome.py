@@ -26,13 +26,16 @@ def rated(
     *,
     converged: bool | None = None,
     error: float | None = None,
+    lower_bound: float | None = None,
     **facts: Any,
 ) -> Ratings:
     """The result of `method`, with its discrete loss, the majority's view and warnings."""
     pairs = as_pairs(data)
+    loss = pairs.discrete_loss(values)
     notes = list(limits(pairs))
     if converged is False:
         limit = "raise time_limit" if "time_limit" in options else f"tol is {options['tol']:g}; raise steps"
+        limit = "raise nodes" if facts.get("status") == "node_limit" else limit
         notes.insert(0, f"{method} did not converge: error {error:.2g}; {limit}")
         warnings.warn(notes[0], NotConverged, stacklevel=3)
     return Ratings(
@@ -42,7 +45,9 @@ def rated(
         options=options,
         converged=converged,
         error=error,
-        discrete_loss=pairs.discrete_loss(values),
+        discrete_loss=loss,
+        # Agents that share a rating may spare half a mistake per tie in a vote, which no strict order can.
+        lower_bound=None if lower_bound is None else min(lower_bound, loss),
         condorcet_winner=majority.condorcet_winner(pairs),
         smith_set=majority.smith_set(pairs),
         warnings=tuple(notes),

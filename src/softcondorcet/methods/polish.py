@@ -1,9 +1,10 @@
 """From descended ratings to the best order near them, and back to ratings that follow it.
 
-Best insertion on the discrete loss removes what the smooth loss leaves undecided. The ratings are then spread evenly
-along the order and descended once more, so that they are a minimum of the smooth loss near that order. No agent of the
-result can be moved to a better place, so a Condorcet winner is first; since raising it never raises the smooth loss
-(the paper's theorem 1), descent leaves it at the upper bound exactly.
+Best insertion on the discrete loss removes what the smooth loss leaves undecided; components of the majority that are
+small enough are then ordered exactly (``optimal``). The ratings are spread evenly along the order and descended once
+more, so that they are a minimum of the smooth loss near that order. No agent of the result can be moved to a better
+place, so a Condorcet winner is first; since raising it never raises the smooth loss (the paper's theorem 1), descent
+leaves it at the upper bound exactly.
 
 Groups of agents that were never compared are ordered apart, each around the middle of the box with the same spacing:
 nothing says where one group stands against another.
@@ -20,6 +21,7 @@ from softcondorcet.arrays import Flags, Floats, Ints
 from softcondorcet.kernels import insertion
 from softcondorcet.majority import linked_labels
 from softcondorcet.methods.descent import Descent, Loss, Stage, descend
+from softcondorcet.methods.optimal import as_it_is, best_order
 from softcondorcet.options import Box, Watch
 from softcondorcet.pairs import Pairs
 
@@ -31,7 +33,8 @@ _EQUAL, _APART = 1e-6, 1e-9
 class Tiers:
     """Agents in connected groups, best first in each, with their ties: ``tier[k]`` is the tier of ``agents[k]``.
 
-    Of each tier: its `group`, its `place` from the top of the group, and the `size` of the group in tiers.
+    Of each tier: its `group`, its `place` from the top of the group, and the `size` of the group in tiers. `bound` is
+    proven: no order contradicts smaller margins; None where a component is too large to know.
     """
 
     agents: Ints
@@ -39,6 +42,7 @@ class Tiers:
     group: Ints
     place: Ints
     size: Ints
+    bound: float | None
 
     def spread(self, bounds: Box) -> Floats:
         """A value per tier: the group with most tiers fills the box, the others keep its spacing around the middle."""
@@ -85,12 +89,13 @@ def descend_and_polish(
         near = descend(loss, start, walk, bounds=bounds, steps=walked, tol=tol, watch=_within(watch, 0, steps))
     tiers = best_tiers(pairs, near.ratings, _EQUAL * (bounds[1] - bounds[0]))
     if not len(tiers.agents):
-        return Descent(near.ratings, near.steps, 0.0, True, near.errors)
+        return Descent(near.ratings, near.steps, 0.0, True, near.errors, tiers.bound)
     even = tiers.put(near.ratings, tiers.spread(bounds))
     left, later = steps - near.steps, _within(watch, near.steps, steps)
     final = descend(loss, even, walk[-1:], bounds=bounds, steps=left, tol=tol, watch=later)
     ratings = tiers.put(final.ratings, tiers.follow(final.ratings, bounds))
-    return Descent(ratings, near.steps + final.steps, final.error, final.converged, near.errors + final.errors)
+    steps, errors = near.steps + final.steps, near.errors + final.errors
+    return Descent(ratings, steps, final.error, final.converged, errors, tiers.bound)
 
 
 def _within(watch: Watch | None, done: int, steps: int) -> Watch | None:
@@ -99,22 +104,34 @@ def _within(watch: Watch | None, done: int, steps: int) -> Watch | None:
 
 
 def best_tiers(pairs: Pairs, ratings: Floats, equal: float) -> Tiers:
-    """The order of these ratings after best insertion; agents that no margin speaks about are left out.
+    """The best order near these ratings; agents that no margin speaks about are left out.
 
     Neighbours stay tied when their ratings were equal and no margin between them says who is better.
     """
     rows, decided = pairs.by_agent, pairs.margin != 0
     left, right = pairs.left[decided], pairs.right[decided]
     # Equal up to rounding must not mean ordered by rounding: the larger total margin goes first, then the first named.
-    order = np.lexsort((-rows.sums(rows.margin), -np.round(ratings / equal)))
+    order: Ints = np.lexsort((-rows.sums(rows.margin), -np.round(ratings / equal)))
     insertion.improve_order(rows.row, rows.column, rows.margin, order, len(order) + 100)
+    order, bound = _exact_where_small(pairs, order)
     component = linked_labels(pairs, decided)
     spoken = np.zeros(pairs.n_agents, dtype=bool)
     spoken[left] = spoken[right] = True
     order = order[spoken[order]]
     order = order[np.argsort(component[order], kind="stable")]
     starts = _tier_starts(order, component, ratings, left, right, equal)
-    return _number(order, np.cumsum(starts) - 1, component[order[starts]])
+    return _number(order, np.cumsum(starts) - 1, component[order[starts]], bound)
+
+
+def _exact_where_small(pairs: Pairs, order: Ints) -> tuple[Ints, float | None]:
+    """The order with its small components at their optimum, or as it is if that is no better; and the bound."""
+    value = np.empty(len(order))
+    value[order] = -np.arange(len(order))
+    best = best_order(pairs, value, as_it_is)
+    lead = np.sign(value[pairs.left] - value[pairs.right]) * pairs.margin
+    loss = float(np.maximum(-lead, 0).sum())
+    better = best.loss < loss - 1e-12 * float(np.abs(lead).sum())  # by more than rounding
+    return best.order if better else order, best.bound if best.proven else None
 
 
 def _tier_starts(order: Ints, component: Ints, ratings: Floats, left: Ints, right: Ints, equal: float) -> Flags:
@@ -133,7 +150,7 @@ def _tier_starts(order: Ints, component: Ints, ratings: Floats, left: Ints, righ
     return apart
 
 
-def _number(order: Ints, tier: Ints, component: Ints) -> Tiers:
+def _number(order: Ints, tier: Ints, component: Ints, bound: float | None) -> Tiers:
     """Number the groups and the tiers in them."""
     _, first, group, size = np.unique(component, return_index=True, return_inverse=True, return_counts=True)
-    return Tiers(order, tier, group, np.arange(len(component)) - first[group], size[group])
+    return Tiers(order, tier, group, np.arange(len(component)) - first[group], size[group], bound)

@@ -23,6 +23,7 @@ from softcondorcet.arrays import Floats
 from softcondorcet.kernels import votes
 from softcondorcet.methods.descent import Loss, PairwiseLoss, Stage, descend
 from softcondorcet.methods.footrule import FootruleLoss
+from softcondorcet.methods.optimal import unavoidable
 from softcondorcet.methods.outcome import Data, rated
 from softcondorcet.methods.polish import descend_and_polish
 from softcondorcet.methods.sgd import Run, as_votes, check_sgd, run_steps, sampled, starting_point
@@ -146,6 +147,7 @@ def sco(
         end = descend_and_polish(smooth, pairs, first, walk, bounds=bounds, steps=steps, tol=tol, watch=watch)
     else:
         end = descend(smooth, first, walk, bounds=bounds, steps=steps, tol=tol, watch=watch)
+    least = None if end.bound is None else unavoidable(pairs) + end.bound
     return rated(
         data,
         end.ratings,
@@ -155,17 +157,21 @@ def sco(
         error=end.error,
         steps=end.steps,
         loss=smooth.value(end.ratings, target),
+        lower_bound=least,
+        loss_bound=least,
         seed=seed,
         errors=np.array(end.errors),
+        unit=heat if sharpness == 0 else None,  # at sharpness 0 ratings are log-odds, those of Bradley-Terry
     )
 
 
 def _auto_temperature(m: int, width: float, solver: str) -> float:
-    """The paper's 1 in a box of 100; descent lowers it so that m agents stay about four temperatures apart.
+    """The paper's 1 in a box of 100; descent lowers it so that m agents stay about ten temperatures apart.
 
-    Not below 1/640 of the box: the kernel without exponentials per pair ends there, and the polish does the rest.
+    So far apart, the smooth loss is the discrete loss of the order to about 1e-5, and what proves the order optimal
+    proves the ratings to be a global minimum. Not below 1/640 of the box: the kernel without exponentials ends there.
     """
-    return width / 100 if solver == "sgd" else width / float(np.clip(4 * m, 100, 640))
+    return width / 100 if solver == "sgd" else width / float(np.clip(10 * m, 100, 640))
 
 
 def _walk(target: Stage, width: float) -> list[Stage]:

@@ -1,0 +1,60 @@
+"""All optimal orders, against trying all orders."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import reference
+from conftest import profiles, three_cycle
+from hypothesis import given
+
+import softcondorcet as sc
+from softcondorcet import Profile
+
+
+@given(profiles(max_agents=6))
+def test_counted_and_listed_as_by_trying_all_orders(profile: Profile) -> None:
+    expected = reference.kemeny_orders(profile)
+    found = sc.optimal_orders(profile, most=1000)
+    assert found.count == len(expected)
+    assert sorted(found.orders) == sorted(expected)
+    assert found.loss == pytest.approx(reference.kemeny_loss(profile), abs=1e-9)  # sums of halves and whole weights
+    assert sc.optimal_orders(profile, most=2).orders == found.orders[:2]
+
+
+@given(
+    profiles(max_agents=5),
+)
+def test_the_nearest_optimum_is_the_nearest(profile: Profile) -> None:
+    values = np.arange(profile.n_agents, dtype=float) % 3
+    board = sc.Ratings(profile.agents, values, "by number")
+    order, distance = sc.nearest_optimum(profile, board)
+    distances = {tuple(o): sc.kendall_tau_distance(board, o) for o in reference.kemeny_orders(profile)}
+    assert distance == distances[tuple(order)] == min(distances.values())
+
+
+def test_weights_that_are_not_whole_count_up_to_rounding() -> None:
+    votes = [list(order) for order in itertools.permutations("abc")]
+    assert sc.optimal_orders(Profile.from_rankings(votes, weights=[0.1] * 6)).count == 6
+
+
+def test_many_blocks_multiply() -> None:
+    """Ten cycles one below the other: 3^10 optima, of which a few are listed at once."""
+    cycles = [[list(tier) for tier in vote] for vote in three_cycle().rankings()]
+    votes = [[f"{k}{name}" for k in range(10) for tier in vote for name in tier] for vote in cycles]
+    found = sc.optimal_orders(Profile.from_rankings(votes), most=5)
+    assert found.count == 3**10
+    assert len(found.orders) == 5
+
+
+def test_too_many_agents_to_count_are_named() -> None:
+    noise = sc.synthetic.mallows(5, agents=25, phi=1.0, seed=1)
+    with pytest.raises(sc.DataError, match=r"25 agents are linked by cycles.*expected at most 20"):
+        sc.optimal_orders(noise)
+
+
+def test_a_board_of_other_agents_is_refused() -> None:
+    with pytest.raises(sc.OptionError, match="board must be ratings of the agents of these votes"):
+        sc.nearest_optimum(three_cycle(), sc.Ratings(("x",), np.zeros(1), "mine"))
