@@ -131,9 +131,7 @@ def missed(table: list[dict], rows: list[dict]) -> list[str]:
 def main() -> int:
     parser = arguments(__doc__)
     parser.add_argument("archive")
-    parser.add_argument(
-        "--sample", type=int, help="only so many PrefLib instances per group, and a quarter of the rest"
-    )
+    parser.add_argument("--sample", type=int, help="only so many PrefLib instances per group, and a tenth of the rest")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     began, table, rows = time.monotonic(), [], []

@@ -33,8 +33,7 @@ from softcondorcet.methods.differences import logistic
 FAR = 16.0
 # Rows broken by less than this are not worth a round; triples per round, and per pair and round.
 _BROKEN, _TRIPLES, _EACH = 1e-7, 5_000, 3
-# Rounds per node, and the part of the missing bound that a late round must bring. Fewer rounds make more nodes: with 3
-# of them, 20 times as many in the paper's box.
+# Rounds per node, and the part of the missing bound that a late round must bring. Few rounds make far more nodes.
 _ROUNDS, _EARLY, _WORTH = 20, 4, 0.01
 
 LINE_ABOVE, LINE_BELOW, TRIPLE_ABOVE, TRIPLE_BELOW, DIFFERENCE = range(5)
@@ -98,10 +97,10 @@ class Relaxation:
         self.rounding = 1e-11 * float(np.abs(self.cost).sum())
         self.highspy: Any = highspy
         self.highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        for option, value in (("output_flag", False), ("presolve", "off"), ("threads", 1)):
-            self.highs.setOptionValue(option, value)
-        for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-            self.highs.setOptionValue(option, 1e-9)
+        self.highs.setOptionValue("output_flag", False)
+        self.highs.setOptionValue("presolve", "off")  # it would take longer than the few pivots from a parent's basis
+        self.highs.setOptionValue("primal_feasibility_tolerance", 1e-9)
+        self.highs.setOptionValue("dual_feasibility_tolerance", 1e-9)
 
     def first_rows(self) -> Rows:
         """A line for each pair, on the side that the loss pulls to."""
