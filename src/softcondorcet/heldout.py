@@ -133,6 +133,8 @@ def holdout(
         )
         held = unseen.n_votes
         for k, (name, (method, options)) in enumerate(chosen.items()):
+            if name in skipped:
+                continue
             began = time.perf_counter()
             try:
                 board = run(train, method, options, seed + split)
