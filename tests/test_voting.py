@@ -53,12 +53,21 @@ def test_ranked_pairs(profile: Profile) -> None:
 
 
 @settings(max_examples=75)
-@given(profiles(max_agents=8), st.sampled_from(["margins", "wins"]), st.sampled_from([0, 500, 10**9]))
+@given(profiles(max_agents=8), st.sampled_from(["margins", "wins"]), st.sampled_from([0, 100, 10**9]))
 def test_schulze(profile: Profile, strength: str, edge: int) -> None:
     """By going through the strengths only (0), by matrices only, and by what is quicker."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(schulze, "_EDGE", edge)
         assert values(sc.schulze(profile, strength=strength)) == reference_voting.schulze(profile, strength)
+
+
+@pytest.mark.parametrize("votes", [2, 3, 4])
+def test_noise(votes: int) -> None:
+    """Few votes over many agents that agree on nothing: long cycles of equal margins."""
+    for seed in range(8):
+        profile = sc.synthetic.mallows(votes, agents=10, phi=1.0, seed=seed)
+        assert values(sc.ranked_pairs(profile)) == reference_voting.ranked_pairs(profile)
+        assert values(sc.schulze(profile)) == reference_voting.schulze(profile, "margins")
 
 
 @given(profiles(), st.integers(1, 4))
@@ -221,6 +230,13 @@ def test_a_lottery_with_unequal_margins() -> None:
     assert sc.maximal_lotteries(cycle, strength="signs").values == pytest.approx([1 / 3] * 3, abs=1e-10)
 
 
+def test_agents_below_the_top_may_be_in_other_lotteries() -> None:
+    """Half a and half c is maximal too: a makes up for what c loses to b."""
+    board = sc.maximal_lotteries(Profile.from_rankings([["a", "b"], ["b", "c"]]))
+    assert board["a"] == 1
+    assert any("several lotteries" in note for note in board.warnings)
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_agents_that_stand_in_no_vote(rule: str) -> None:
     nobody = Profile.from_rankings([], agents=["a", "b"])
@@ -240,6 +256,12 @@ def test_votes_of_part_of_a_weight() -> None:
             *(getattr(tennessee(), name) for name in ("agents", "start", "agent", "tier")), [4.2, 2.6, 1.5, 1.7]
         )
         assert sc.rank(split, rule).order == sc.rank(tennessee(), rule).order, rule
+
+
+def test_half_of_all_votes_is_no_majority() -> None:
+    """Agent a holds half and is not elected: c leaves, b catches up, and both have 4 Borda points."""
+    profile = Profile.from_rankings([["a", "b", "c"], ["b", "a", "c"], ["c", "b", "a"]], weights=[1.5, 1.0, 0.5])
+    assert sc.stv(profile).ranks.tolist() == [1, 1, 3]
 
 
 @pytest.mark.parametrize(

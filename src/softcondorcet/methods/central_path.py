@@ -10,7 +10,7 @@ lotteries: p_i stays positive for every agent that any optimal lottery uses, s_i
 are several optimal lotteries this is a well-defined one, which treats agents alike that the game treats alike, as no
 corner of the set found by a simplex method would.
 
-Newton's step for t -> u t solves (M' + diag(s/p)) d = (t - s) + u (t/(c p) - t). The matrix is a skew one plus a
+Newton's step for t -> u t solves (diag(s/p) - M) d = (t - s) + u (t/(c p) - t). The matrix is a skew one plus a
 positive diagonal, so it is never singular. A step is linear in u: one solve gives the best u too. O(c^3) per step, 10
 to 30 steps.
 """
@@ -20,9 +20,12 @@ from __future__ import annotations
 import numpy as np
 
 from softcondorcet.arrays import Floats
+from softcondorcet.kernels.elimination import eliminate
 
 # Below this gap, p is as exact as sums of floats of size 1 allow.
 _GAP = 1e-13
+# Above this many agents more cores pay.
+_ONE_CORE = 256
 # How far to go of the way to where a p_i or s_i would become 0.
 _SHORT = 0.99
 
@@ -36,8 +39,7 @@ def central_lottery(margin: Floats, steps: int) -> Floats:
     for _ in range(steps if game.any() else 0):
         if t < _GAP:
             break
-        matrix = game.T + np.diag(s / p)
-        affine, centring = np.linalg.solve(matrix, np.stack([t - s, t / (c * p) - t], axis=1)).T
+        affine, centring = _solve(np.diag(s / p) - game, np.stack([t - s, t / (c * p) - t], axis=1)).T
         reach = min(1.0, _room(p, affine), _room(s, affine @ game - t))
         u = (1 - reach) ** 3  # Mehrotra's rule: the further plain descent gets, the less centring
         along = affine + u * centring
@@ -47,6 +49,13 @@ def central_lottery(margin: Floats, steps: int) -> Floats:
     if game.any():
         p[p <= s] = 0.0
     return p / float(p.sum())
+
+
+def _solve(matrix: Floats, right: Floats) -> Floats:
+    if len(matrix) > _ONE_CORE:
+        return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
+    eliminate(matrix, right)
+    return right
 
 
 def _room(x: Floats, step: Floats) -> float:
