@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -45,12 +46,16 @@ def test_program_and_subsets_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -
 
 @settings(max_examples=30)
 @given(profiles(max_agents=6))
-def test_the_bound_of_disjoint_cycles_is_never_too_high(profile: Profile) -> None:
+def test_bounds_without_a_program_are_never_too_high(profile: Profile) -> None:
+    """Whatever the order the agents are listed in, and with no program to correct it."""
     pairs = profile.pairs()
-    rough = kemeny_module.bound_by_cycles(pairs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kemeny_module, "_PROGRAM", 0)
+        rough = kemeny_module.solve_large(pairs, smallest_step(pairs.margin), ends=time.monotonic() + 5)
     best = optimal.best_order(pairs, np.zeros(pairs.n_agents), optimal.as_it_is)
     assert 0 <= rough.bound <= best.loss + 1e-9
     assert rough.loss >= best.loss - 1e-9
+    assert rough.loss == pytest.approx(contradicted(optimal.margin_matrix(pairs), rough.order))
 
 
 def test_dual_bounds_hold_for_any_dual_values() -> None:
@@ -82,8 +87,9 @@ def test_time_limit_gives_a_bound_and_says_so() -> None:
 
 
 def test_large_components_get_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise, which cycles with one contradicted margin each do not prove: still within 3 % of what is contradicted."""
     monkeypatch.setattr(kemeny_module, "_PROGRAM", 20)
-    profile = sc.synthetic.mallows(15, agents=60, phi=0.98, seed=1)
+    profile = sc.synthetic.mallows(51, agents=40, phi=1.0, seed=1)
     with pytest.warns(sc.NotConverged):
         rough = sc.kemeny(profile)
     monkeypatch.undo()
@@ -91,6 +97,64 @@ def test_large_components_get_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     assert exact.converged
     assert exact.discrete_loss is not None and rough.lower_bound is not None and rough.discrete_loss is not None
     assert rough.lower_bound <= exact.discrete_loss <= rough.discrete_loss
+    always = optimal.unavoidable(profile.pairs())
+    assert rough.discrete_loss - rough.lower_bound < 0.03 * (rough.discrete_loss - always)
+
+
+@pytest.mark.parametrize(("best", "bound"), [(2.4, 3), (3 + 1e-8, 3), (3.0, 3)])
+def test_a_bound_on_whole_margins_is_whole(best: float, bound: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = Profile.from_rankings([["d", "c", "b", "a"]] * 5, agents=list("abcd")).pairs()
+    monkeypatch.setattr(kemeny_module, "weigh", lambda *words: SimpleNamespace(best=best))
+    monkeypatch.setattr(kemeny_module, "search", lambda part, starts, **more: starts[0])
+    monkeypatch.setattr(kemeny_module, "_PROGRAM", 0)
+    assert kemeny_module.prove(part, smallest_step(part.margin), ends=0.0).bound == bound
+
+
+def nearly_in_order(agents: int) -> Profile:
+    """Everyone beats all below, but the last beats the first: one component, and any 3-cycle proves the order."""
+    names = [f"{k:02}" for k in range(agents)]
+    battles = [[a, b] for k, a in enumerate(names) for b in names[k + 1 :] if (a, b) != (names[0], names[-1])]
+    return Profile.from_rankings([*battles, [names[-1], names[0]]])
+
+
+def test_no_search_where_a_quick_bound_proves_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = nearly_in_order(30)
+    asked = []
+    monkeypatch.setattr(kemeny_module, "search", lambda *words, **more: asked.append(words))
+    board = sc.kemeny(profile)
+    assert board.converged and board.discrete_loss == 1
+    assert not asked
+
+
+def test_small_components_go_first_and_each_has_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = [nearly_in_order(size).rankings() for size in (40, 25, 30)]
+    votes = [
+        [[f"{part}{name}" for name in tier] for tier in vote] for part, block in enumerate(blocks) for vote in block
+    ]
+    links = [[f"{part}{k:02}", f"{part + 1}{j:02}"] for part in (0, 1) for k in range(25) for j in range(25)]
+    seen: list[tuple[int, float]] = []
+
+    def solve(part: sc.Pairs, unit: float, ends: float) -> optimal.Solved:
+        seen.append((part.n_agents, ends - time.monotonic()))
+        return optimal.as_it_is(part)
+
+    monkeypatch.setattr(kemeny_module, "solve_large", solve)
+    with pytest.warns(sc.NotConverged):
+        sc.kemeny(Profile.from_rankings([*votes, *links]), time_limit=1000)
+    assert [size for size, _ in seen] == [25, 30, 40]
+    shares = [25**2 / (25**2 + 30**2 + 40**2), 30**2 / (30**2 + 40**2), 1]
+    assert [left / 1000 for _, left in seen] == pytest.approx(shares, abs=0.05)
+
+
+def test_the_limit_holds_for_many_agents_seen_a_few_times() -> None:
+    profile = sc.synthetic.tournament(20_000, agents=8_000, size=4, seed=1)[0]
+    profile.pairs()
+    began = time.monotonic()
+    with pytest.warns(sc.NotConverged):
+        board = sc.kemeny(profile, time_limit=2)
+    assert time.monotonic() - began < 12  # machines may be busy; without a limit it takes minutes
+    assert board.discrete_loss is not None and board.lower_bound is not None
+    assert 0 < board.lower_bound < board.discrete_loss
 
 
 def test_a_program_with_no_time_still_answers() -> None:

@@ -21,6 +21,9 @@ Rate = Callable[[Profile], Ratings]
 FAST = {
     "sco": {},
     "kemeny": {},
+    "kwiksort": {"tries": 3},
+    "insertion_search": {},
+    "iterated_search": {"rounds": 2},
     "sigmoidal_program": {},
     "fenchel_young": {"steps": 2000, "lr": 0.05},
     "bradley_terry": {},

@@ -32,6 +32,9 @@ _HOME = {
     "sigmoidal_program": "methods.sigmoidal_program",
     "kemeny": "methods.kemeny",
     "certify": "methods.kemeny",
+    "kwiksort": "methods.kwiksort",
+    "insertion_search": "methods.local_search",
+    "iterated_search": "methods.local_search",
     "Optima": "methods.optima",
     "optimal_orders": "methods.optima",
     "nearest_optimum": "methods.optima",
@@ -96,6 +99,8 @@ if TYPE_CHECKING:
     from softcondorcet.methods.elo import elo
     from softcondorcet.methods.fenchel_young import fenchel_young
     from softcondorcet.methods.kemeny import certify, kemeny
+    from softcondorcet.methods.kwiksort import kwiksort
+    from softcondorcet.methods.local_search import insertion_search, iterated_search
     from softcondorcet.methods.lotteries import iterated_maximal_lotteries, maximal_lotteries
     from softcondorcet.methods.optima import Optima, nearest_optimum, optimal_orders
     from softcondorcet.methods.plackett_luce import plackett_luce

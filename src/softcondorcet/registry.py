@@ -72,6 +72,29 @@ METHODS: dict[str, Method] = {
             frozenset({"condorcet", "unanimity", "weights", "order", "names", "reversal"}),
         ),
         Method(
+            "kwiksort",
+            "KwikSort, quicksort by the majority",
+            "softcondorcet.methods.kwiksort",
+            "Ailon, Charikar and Newman, Aggregating Inconsistent Information: Ranking and Clustering, 2008",
+            frozenset({"condorcet", "smith", "unanimity", "weights", "order"}),
+        ),
+        Method(
+            "insertion_search",
+            "Borda's order improved by best insertion",
+            "softcondorcet.methods.local_search",
+            "Schiavinotto and Stuetzle, The Linear Ordering Problem: Instances, Search Space Analysis and Algorithms, "
+            "2004",
+            frozenset({"condorcet", "smith", "unanimity", "weights", "order"}),
+        ),
+        Method(
+            "iterated_search",
+            "rounds of annealing and best insertion",
+            "softcondorcet.methods.local_search",
+            "Schiavinotto and Stuetzle, 2004; Kirkpatrick, Gelatt and Vecchi, Optimization by Simulated "
+            "Annealing, 1983",
+            frozenset({"condorcet", "smith", "unanimity", "weights", "order"}),
+        ),
+        Method(
             "fenchel_young",
             "Soft Condorcet Optimization, Fenchel-Young loss",
             "softcondorcet.methods.fenchel_young",

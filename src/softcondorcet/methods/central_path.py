@@ -25,7 +25,7 @@ from softcondorcet.kernels.elimination import eliminate
 # Below this gap, p is as exact as sums of floats of size 1 allow.
 _GAP = 1e-13
 # Above this many agents more cores pay.
-_ONE_CORE = 256
+_ONE_CORE = 512
 # How far to go of the way to where a p_i or s_i would become 0.
 _SHORT = 0.99
 

@@ -1,9 +1,10 @@
 """Kemeny-Young: the order with the smallest sum of Kendall-tau distances to the votes, with a proof or a bound.
 
 The strict majority graph is split into strongly connected components, whose optima one below the other are an optimum
-(``optimal``). Per component: up to 20 agents, dynamic programming over subsets, O(2^c c). Above, a linear program with
-3-cycle cuts (``linear_ordering``), in whole numbers where its solution is not whole. Above 400 agents, the order of
-``sco`` with a bound from 3-cycles of the majority that share no margin.
+(``optimal``). Up to 20 agents in a component: dynamic programming over subsets, O(2^c c). Above, the search for a good
+order (``local_search``) and a bound from cycles of the majority (``cycles``); where they do not meet, for up to 1,000
+agents, a linear program with 3-cycle cuts (``linear_ordering``), in whole numbers where its solution is not whole. It
+begins with the cuts of the cycles that the bound is made of, which are most of those it needs.
 
 When it misleads: it says nothing about distances between agents, and where several orders are optimal it shows one.
 Cost: milliseconds where the majority is nearly transitive; minutes where votes are pure noise over 60 agents or more:
@@ -17,13 +18,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from softcondorcet.kernels import orders
+from softcondorcet.arrays import Floats, Ints
+from softcondorcet.majority import strong_labels
+from softcondorcet.methods import optimal
+from softcondorcet.methods.cycles import MOST, packed, weigh
 from softcondorcet.methods.linear_ordering import solve_program
+from softcondorcet.methods.local_search import by_margins, contradicted_by, evenly, search
 from softcondorcet.methods.optimal import (
     Solve,
     Solved,
     best_order,
-    contradicted,
     loss_as_listed,
     margin_matrix,
     smallest_step,
@@ -35,8 +39,12 @@ from softcondorcet.options import box, check, not_negative
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.ratings import Ratings
 
-# A linear program of 400 agents has 80,000 variables.
-_PROGRAM = 400
+# A linear program of 1,000 agents has 500,000 variables.
+_PROGRAM = 1000
+# More pairs than this take sco longer than the search for a better order that follows.
+_SMOOTH = 5_000_000
+# The most a search for a good order may take: rounds, and share of the time.
+_ROUNDS, _SEARCH = 5, 0.3
 
 
 def kemeny(data: Data, *, time_limit: float = 60.0, bounds: tuple[float, float] = (0.0, 100.0)) -> Ratings:
@@ -54,12 +62,11 @@ def kemeny(data: Data, *, time_limit: float = 60.0, bounds: tuple[float, float] 
     low, high = box("bounds", bounds)
     not_negative("time_limit", time_limit)
     ends = time.monotonic() + time_limit
-    best = best_order(pairs, sco(pairs).values, _until(ends, pairs))
-    values = np.empty(len(best.order))
-    values[best.order] = np.linspace(high, low, len(values)) if len(values) > 1 else (low + high) / 2
+    first = _first_order(pairs, time.monotonic() + _SEARCH * time_limit)
+    best = best_order(pairs, first, _until(ends, pairs))
     return rated(
         data,
-        values,
+        evenly(pairs, best.order, (low, high)),
         "kemeny",
         {"time_limit": time_limit, "bounds": [low, high]},
         converged=best.proven,
@@ -96,21 +103,91 @@ def certify(data: Data, board: Ratings, *, time_limit: float = 10.0) -> Ratings:
     )
 
 
+class _Enough(Exception):  # noqa: N818
+    """Time is over."""
+
+
+def _first_order(pairs: Pairs, ends: float) -> Floats:
+    """The ratings of ``sco``, or where it was when time was over: a good order to start from."""
+    if len(pairs) > _SMOOTH:
+        return pairs.by_agent.sums(pairs.by_agent.margin)
+    latest = np.zeros(pairs.n_agents)
+
+    def watch(_step: int, _steps: int, ratings: Floats) -> None:
+        nonlocal latest
+        latest = ratings
+        if time.monotonic() > ends:
+            raise _Enough
+
+    try:
+        return sco(pairs, watch=watch).values
+    except _Enough:
+        return latest
+
+
 def _until(ends: float, pairs: Pairs) -> Solve:
-    """How to solve a component too large for subsets, by a time of the monotonic clock."""
+    """How to solve components too large for subsets, by a time of the monotonic clock, each with its share of it."""
     unit = smallest_step(pairs.margin)
-    return lambda part: solve_by_program(part, unit, ends) if part.n_agents <= _PROGRAM else bound_by_cycles(part)
+    size = np.bincount(strong_labels(pairs, by="majority"))
+    left = float((size[size > optimal.SUBSETS] ** 2.0).sum())
+
+    def solve(part: Pairs) -> Solved:
+        nonlocal left
+        now, own = time.monotonic(), part.n_agents**2.0
+        share, left = own / left, left - own
+        return solve_large(part, unit, now + share * max(ends - now, 0.0))
+
+    return solve
 
 
-def solve_by_program(part: Pairs, unit: float, ends: float) -> Solved:
-    margin = margin_matrix(part)
-    order, bound = solve_program(margin, unit, ends)
-    loss = contradicted(margin, order)
+def solve_large(part: Pairs, unit: float, ends: float) -> Solved:
+    """The order as it came, if a quick bound proves it; else a better one, and the best bound there is time for."""
+    listed: Ints = np.arange(part.n_agents)
+    small = len(part) <= MOST
+    if small and loss_as_listed(part) - packed(part, listed) < unit:
+        return Solved(listed, loss_as_listed(part), loss_as_listed(part))
+    order = search(part, [listed, by_margins(part)] if small else [listed], rounds=_ROUNDS, ends=_soon(ends))
+    solved = prove(relisted(part, order), unit, ends)
+    return Solved(order[solved.order], solved.loss, solved.bound)
+
+
+def prove(part: Pairs, unit: float, ends: float) -> Solved:
+    """Bounds on a component listed in a good order, each dearer than the last, until one proves an order."""
+    order: Ints = np.arange(part.n_agents)
+    loss, bound = loss_as_listed(part), packed(part, order)
+    if loss - bound >= unit and len(part) <= MOST:
+        weighing = weigh(part, loss - unit, ends)
+        bound = max(bound, weighing.best)
+        if loss - bound >= unit:  # it may be the order that is not the best
+            order = search(part, [order], rounds=_ROUNDS, ends=_soon(ends), seed=1)
+            loss = contradicted_by(part, order)
+        if loss - bound >= unit and part.n_agents <= _PROGRAM:
+            cuts = weighing.triples()
+            order, proven = solve_program(margin_matrix(part), unit, ends, start=order, cuts=cuts)
+            loss, bound = contradicted_by(part, order), max(bound, proven)
+    if unit > 0.5:  # losses of whole margins are whole, and so is a bound, once what may be rounding is off
+        bound = float(np.ceil(bound - 1e-6))
     return Solved(order, loss, loss if loss - bound < unit else bound)
 
 
-def bound_by_cycles(part: Pairs) -> Solved:
-    """A component too large for a linear program: the order it came with, and a bound from disjoint cycles."""
-    rows, listed = part.by_agent, np.arange(part.n_agents)
-    bound = orders.packed_cycles(rows.row, rows.column, rows.margin, listed, rows.margin.copy())
-    return Solved(listed, loss_as_listed(part), float(bound))
+def _soon(ends: float) -> float:
+    """When a search for a good order must end, to leave time for bounds."""
+    now = time.monotonic()
+    return now + _SEARCH * max(ends - now, 0.0)
+
+
+def relisted(part: Pairs, order: Ints) -> Pairs:
+    """The same pairs with the agents numbered along an order."""
+    place = np.argsort(order)
+    a, b = place[part.left], place[part.right]
+    above, below, won = np.minimum(a, b), np.maximum(a, b), np.where(a < b, part.margin, -part.margin)
+    turn = np.argsort(above * len(order) + below)
+    won = won[turn]
+    return Pairs(
+        tuple(part.agents[k] for k in order),
+        above[turn].astype(np.int32),
+        below[turn].astype(np.int32),
+        np.maximum(won, 0),
+        np.maximum(-won, 0),
+        np.zeros(len(won)),
+    )

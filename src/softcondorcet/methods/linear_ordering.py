@@ -87,12 +87,16 @@ class Program:
     def cut(self, x: Floats) -> int:
         """Add the 3-cycle inequalities that x breaks; returns how many."""
         found = np.empty((_CUTS, 4), dtype=np.int64)
-        count = orders.broken_triples(x, _EACH, found)
-        if not count:
-            return 0
-        i, j, k, side = found[:count].T
+        count = int(orders.broken_triples(x, _EACH, found))
+        if count:
+            self.add(found[:count])
+        return count
+
+    def add(self, triples: Ints) -> None:
+        """Add inequalities, rows (i, j, k, side) with i < j < k: x_ij + x_jk - x_ik is >= 0 or, on side 1, <= 1."""
+        i, j, k, side = triples.T
         columns = np.stack([self.column[i, j], self.column[j, k], self.column[i, k]], axis=1)
-        bound = side.astype(float)
+        count, bound = len(triples), side.astype(float)
         self.rows.append(columns)
         self.lower.append(bound)
         self.highs.addRows(
@@ -104,7 +108,6 @@ class Program:
             columns.ravel().astype(np.int32),
             np.tile([1.0, 1.0, -1.0], count),
         )
-        return int(count)
 
     def solve_whole(self, seconds: float) -> tuple[Floats, float] | None:
         """The same in whole numbers; the bound is the solver's, less its tolerance."""
@@ -147,9 +150,18 @@ class Search:
         return self.loss - self.bound < self.unit
 
 
-def solve_program(margin: Floats, unit: float, ends: float) -> tuple[Ints, float]:
-    """The best order found before `ends` (a time of the monotonic clock), and a lower bound on what it contradicts."""
+def solve_program(
+    margin: Floats, unit: float, ends: float, *, start: Ints | None = None, cuts: Ints | None = None
+) -> tuple[Ints, float]:
+    """The best order found before `ends` (a time of the monotonic clock), and a lower bound on what it contradicts.
+
+    `start` is an order to begin with, `cuts` are inequalities, as ``Program.add`` takes them.
+    """
     search, program = Search(margin, unit), Program(margin)
+    if start is not None:
+        search.try_order(start.copy())
+    if cuts is not None and len(cuts):
+        program.add(cuts)
     for whole in (False, True):
         if whole:
             program.fix(search.order, search.loss, unit)

@@ -47,7 +47,8 @@ def best_order(pairs: Pairs, values: Floats, large: Solve) -> Solved:
     """Component by component, each started from the order of `values`; those over 20 agents are solved by `large`."""
     label = strong_labels(pairs, by="majority")
     order, loss, bound = np.lexsort((-values, label)), 0.0, 0.0
-    for first, part in _components(pairs, label, order):
+    # The small ones first, so that a large one cannot use up their time.
+    for first, part in sorted(_components(pairs, label, order), key=lambda found: found[1].n_agents):
         solved = solve_by_subsets(part) if part.n_agents <= SUBSETS else large(part)
         order[first : first + part.n_agents] = order[first : first + part.n_agents][solved.order]
         loss, bound = loss + solved.loss, bound + solved.bound
@@ -106,7 +107,7 @@ def _components(pairs: Pairs, label: Ints, order: Ints) -> Iterator[tuple[int, P
     inside = np.flatnonzero((label[pairs.left] == label[pairs.right]) & (pairs.margin != 0))
     a, b = place[pairs.left[inside]], place[pairs.right[inside]]
     above, below = np.minimum(a, b), np.maximum(a, b)
-    turn = np.lexsort((below, above))  # by component too: a component holds a range of places
+    turn = np.argsort(above * len(order) + below)  # by component too: a component holds a range of places
     above, below = above[turn], below[turn]
     margin = np.where(a < b, pairs.margin[inside], -pairs.margin[inside])[turn]
     for k in np.flatnonzero(size > 1):
