@@ -54,7 +54,7 @@ def test_the_mean_loss_of_kwiksort_is_below_twice_the_optimum() -> None:
 
 
 def test_an_agent_level_with_a_pivot_goes_to_either_side_alike() -> None:
-    """a beats b, and c is level with both: by symmetry it is first, between and last equally often."""
+    """Of three agents a beats b, and c is level with both: it is first, between and last equally often."""
     profile = Profile.from_rankings([["a", "b"], ["c"]])
     rows, place = profile.pairs().by_agent, Counter[int]()
     state = seed_state(np.random.default_rng(1))
@@ -62,7 +62,6 @@ def test_an_agent_level_with_a_pivot_goes_to_either_side_alike() -> None:
         order = np.arange(3)
         room = np.zeros(3), np.empty(3, np.int64), np.empty(10, np.int64)
         pivots.pivot_order(rows.row, rows.column, rows.margin, order, *room, state)
-        assert np.flatnonzero(order == 0) < np.flatnonzero(order == 1)
         place[int(np.flatnonzero(order == 2)[0])] += 1
     # four standard deviations of 3,000 draws are below 0.035
     assert [place[k] / 3000 for k in range(3)] == pytest.approx([1 / 3] * 3, abs=0.035)
