@@ -143,10 +143,12 @@ def _until(ends: float, pairs: Pairs) -> Solve:
 def solve_large(part: Pairs, unit: float, ends: float) -> Solved:
     """The order as it came, if a quick bound proves it; else a better one, and the best bound there is time for."""
     listed: Ints = np.arange(part.n_agents)
-    small = len(part) <= MOST
-    if small and loss_as_listed(part) - packed(part, listed) < unit:
+    if len(part) > MOST:
+        order = search(part, [listed], rounds=_ROUNDS, ends=_soon(ends))
+        return Solved(order, contradicted_by(part, order), packed(part, order))
+    if loss_as_listed(part) - packed(part, listed) < unit:
         return Solved(listed, loss_as_listed(part), loss_as_listed(part))
-    order = search(part, [listed, by_margins(part)] if small else [listed], rounds=_ROUNDS, ends=_soon(ends))
+    order = search(part, [listed, by_margins(part)], rounds=_ROUNDS, ends=_soon(ends))
     solved = prove(relisted(part, order), unit, ends)
     return Solved(order[solved.order], solved.loss, solved.bound)
 
@@ -155,7 +157,7 @@ def prove(part: Pairs, unit: float, ends: float) -> Solved:
     """Bounds on a component listed in a good order, each dearer than the last, until one proves an order."""
     order: Ints = np.arange(part.n_agents)
     loss, bound = loss_as_listed(part), packed(part, order)
-    if loss - bound >= unit and len(part) <= MOST:
+    if loss - bound >= unit:
         weighing = weigh(part, loss - unit, ends)
         bound = max(bound, weighing.best)
         if loss - bound >= unit:  # it may be the order that is not the best
