@@ -1,6 +1,6 @@
 """How many PrefLib instances does exact Kemeny prove, how close are the bounds elsewhere, and how good is sco's order?
 
-    python benchmarks/kemeny.py preflib-paper.zip [--sample N] [--limit 10] [--csv benchmarks/results/kemeny.csv]
+    python benchmarks/kemeny.py preflib-paper.zip [--sample N] [--most M] [--limit 10] [--csv FILE]
 
 Every .soc and .soi member of the paper's Table 2, by its groups, with a time limit each. `gap` is (loss - bound) / loss
 over the instances that are not proven. `sco_optimal` is the share of proven instances in which the default ``sco`` has
@@ -26,18 +26,19 @@ import softcondorcet as sc
 
 _archive: zipfile.ZipFile
 _limit: float
+_most: int
 
 
-def open_archive(path: str, limit: float) -> None:
-    global _archive, _limit
-    _archive, _limit = zipfile.ZipFile(path), limit
+def open_archive(path: str, limit: float, most: int) -> None:
+    global _archive, _limit, _most
+    _archive, _limit, _most = zipfile.ZipFile(path), limit, most
 
 
 def solve(member: str) -> dict[str, float] | None:
     """One instance: its size, whether its optimum is proven, the gap, CPU seconds, and what sco's order loses."""
     with _archive.open(member) as file:
         profile = sc.read(file)
-    if profile.n_agents < 2:
+    if not 2 <= profile.n_agents <= _most:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sc.NotConverged)
@@ -60,6 +61,7 @@ def main() -> int:
     parser = arguments(__doc__)
     parser.add_argument("archive")
     parser.add_argument("--sample", type=int, help="only this many instances, drawn with seed 0")
+    parser.add_argument("--most", type=int, default=10**9, help="only instances of at most so many agents")
     parser.add_argument("--limit", type=float, default=10.0, help="seconds for an instance")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
@@ -68,7 +70,9 @@ def main() -> int:
     members = random.Random(0).sample(sorted(sizes), options.sample) if options.sample else list(sizes)
     members.sort(key=lambda name: -sizes[name])  # the long ones first, so that no worker is left with one at the end
     began, found = time.monotonic(), []
-    with get_context("spawn").Pool(options.workers, open_archive, (options.archive, options.limit)) as pool:
+    with get_context("spawn").Pool(
+        options.workers, open_archive, (options.archive, options.limit, options.most)
+    ) as pool:
         for done, row in enumerate(pool.imap_unordered(solve, members, chunksize=2), 1):
             found += [row] if row else []
             if sys.stderr.isatty():

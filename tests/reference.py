@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
+from statistics import NormalDist
 
 import numpy as np
 
@@ -43,11 +44,13 @@ def kendall_tau_distance(x: dict[str, float], y: dict[str, float]) -> float:
 
 
 def discrete_loss(profile: Profile, ratings: dict[str, float]) -> float:
-    order = {name: -value for name, value in ratings.items()}
+    """Half a mistake for a tie in a vote, and for equal ratings; a whole one for a comparison the other way round."""
     total = 0.0
     for vote, weight in zip(profile.rankings(), profile.weight.tolist(), strict=True):
-        tier = {name: float(t) for t, names in enumerate(vote) for name in names}
-        total += weight * kendall_tau_distance(tier, order)
+        tier = {name: t for t, names in enumerate(vote) for name in names}
+        for a, b in itertools.combinations(tier, 2):
+            level = tier[a] == tier[b] or ratings[a] == ratings[b]
+            total += weight * (0.5 if level else (tier[a] < tier[b]) != (ratings[a] > ratings[b]))
     return total
 
 
@@ -285,3 +288,32 @@ def contradicted_margins(margin: Sequence[Sequence[float]]) -> dict[tuple[int, .
         order: sum(max(margin[b][a], 0.0) for a, b in itertools.combinations(order, 2))
         for order in itertools.permutations(range(len(margin)))
     }
+
+
+def vote_gradient(vote: list[list[str]], ratings: dict[str, float], temperature: float) -> dict[str, float]:
+    """Of the sigmoid loss of one vote, by each agent's rating."""
+    gradient = dict.fromkeys(ratings, 0.0)
+    for above, below in itertools.combinations(vote, 2):
+        for a, b in itertools.product(above, below):
+            p = 1 / (1 + math.exp((ratings[a] - ratings[b]) / temperature))
+            gradient[a] -= p * (1 - p) / temperature
+            gradient[b] += p * (1 - p) / temperature
+    return gradient
+
+
+def bca_interval(samples: list[float], fit: float, jackknife: list[float], level: float) -> tuple[float, float]:
+    """Efron's BCa interval of one number, by its definition; whole samples are cut off at both ends."""
+    normal, ordered = NormalDist(), sorted(samples)
+    below = sum((x < fit) + (x == fit) / 2 for x in samples) / len(samples)
+    z0 = normal.inv_cdf(min(max(below, 1e-3), 1 - 1e-3))
+    mean = sum(jackknife) / len(jackknife)
+    cubes, squares = (sum((mean - x) ** k for x in jackknife) for k in (3, 2))
+    a = cubes / (6 * squares**1.5) if squares else 0.0
+
+    def share(tail: float) -> float:
+        z = z0 + normal.inv_cdf(tail)
+        return normal.cdf(z0 + z / (1 - a * z))
+
+    low = math.floor(share((1 - level) / 2) * len(samples))
+    high = math.floor((1 - share((1 + level) / 2)) * len(samples))
+    return ordered[low], ordered[len(samples) - 1 - high]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from types import SimpleNamespace
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
 import reference
@@ -196,3 +197,52 @@ def test_components_are_proven_one_by_one(monkeypatch: pytest.MonkeyPatch) -> No
     votes = [[f"{part}-{name}" for part in "abc" for (name,) in vote] for vote in block.rankings()]
     board = sc.kemeny(Profile.from_rankings(votes))
     assert board.converged and board.gap == 0
+
+
+def test_where_no_majority_orders_components_kemeny_follows_sco() -> None:
+    """Two groups that never met: an order between them is anyone's guess, and should at least be the same guess."""
+    votes = [["a", "b"], ["b", "c"], ["x", "y"], ["y", "z"]]
+    for listed in (votes, votes[::-1]):
+        profile = sc.Profile.from_rankings(listed)
+        soft = sc.sco(profile)
+        assert sc.normalized_kendall_tau_distance(soft, sc.kemeny(profile)) <= 3 / 15  # three pairs of equal rating
+
+
+@given(profiles(), st.integers(0, 1000))
+def test_components_in_sequence_contradict_no_majority(profile: Profile, seed: int) -> None:
+    pairs, values = profile.pairs(), np.random.default_rng(seed).random(profile.n_agents)
+    label = optimal.in_sequence(pairs, values)
+    known = sc.majority.strong_labels(pairs, by="majority")
+    up = np.where(pairs.margin > 0, pairs.left, pairs.right)[pairs.margin != 0]
+    down = np.where(pairs.margin > 0, pairs.right, pairs.left)[pairs.margin != 0]
+    assert (label[up] <= label[down]).all()
+    assert len(set(label)) == len(set(known)) == len(set(zip(label, known, strict=True)))  # the same components
+
+
+def test_rounding_decides_no_majority() -> None:
+    level = sc.Profile.from_rankings([["a", "b"], ["a", "b"], ["b", "a"]], weights=[0.1, 0.2, 0.3])
+    assert sc.condorcet_winner(level) is None
+    assert sc.sco(level)["a"] == sc.sco(level)["b"]
+
+
+def test_a_gap_in_large_counts_is_not_called_optimal() -> None:
+    votes = sc.Profile.from_rankings([["a", "b", "c"], ["c", "b", "a"], ["b", "a", "c"]], weights=[1e12, 1e12, 100])
+    board = sc.certify(votes, sc.Ratings(("a", "b", "c"), [3, 2, 1], "mine"))
+    assert board.gap is not None and board.gap > 0
+    assert board.warnings and "optimal" not in " ".join(board.summary())
+
+
+def test_a_certificate_finds_agents_by_name() -> None:
+    saved = sc.Ratings.from_json(sc.sco(tennessee()).to_json())
+    assert saved.agents != tennessee().agents
+    assert sc.certify(tennessee(), saved).gap == 0
+    assert sc.certify(tennessee(), saved).condorcet_winner == "Nashville"
+    assert sc.nearest_optimum(tennessee(), saved)[1] == 0
+
+
+def test_ties_in_votes_cost_equal_and_unequal_ratings_the_same() -> None:
+    """Otherwise a board that ties all agents could be 'better' than a proven optimum."""
+    votes = sc.Profile.from_rankings(
+        [["a", "b"], ["b", "a"], [["a", "b"]], ["a", "c"], ["b", "c"]], weights=[2, 2, 20, 5, 5]
+    )
+    assert sc.kemeny(votes).discrete_loss == sc.sco(votes).discrete_loss == sc.copeland(votes).discrete_loss == 12

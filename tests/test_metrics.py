@@ -70,6 +70,8 @@ def test_mean_true_rating_distance_averages_over_wrong_pairs_only() -> None:
     assert sc.mean_true_rating_distance(["a", "b", "c"], truth) == 0.0
     assert sc.mean_true_rating_distance(["b", "a", "c"], truth) == 3.0
     assert sc.mean_true_rating_distance(["c", "b", "a"], truth) == (9 + 6 + 3) / 3
+    assert sc.mean_true_rating_distance([["a", "c"], "b"], truth) == (9 / 2 + 6) / 1.5  # a tie is half a mistake
+    assert sc.mean_true_rating_distance([["a", "b", "c"]], truth) == (9 + 6 + 3) / 3
     with pytest.raises(sc.DataError, match="truth: no rating of agent 'd'"):
         sc.mean_true_rating_distance(["a", "d"], truth)
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import reference
 from conftest import paper_example, profiles, three_cycle
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -85,11 +88,34 @@ def test_a_split_shares_no_vote_and_leaves_no_agent_unseen(profile: Profile, see
     except sc.DataError as error:
         assert f"expected {test}" in str(error)
         return
-    assert held.n_votes == test and train.n_votes == profile.n_votes - test
+    whole = (profile.weight == np.round(profile.weight)).all()  # then a row of weight 5 is five votes
+    assert (held.weight.sum() if whole else held.n_votes) == test
     assert set(held.agent.tolist()) <= set(train.agent.tolist())
     assert (held.length > 1).all()
-    together = sorted(map(str, [*train.rankings(), *held.rankings()]))
-    assert together == sorted(map(str, profile.rankings()))
+    together = totals(train)
+    together.update(totals(held))
+    assert together == totals(profile)
+
+
+def totals(profile: Profile) -> Counter[str]:
+    """The weight of each different vote."""
+    found: Counter[str] = Counter()
+    for vote, weight in zip(profile.rankings(), profile.weight.tolist(), strict=True):
+        found[str(vote)] += weight
+    return found
+
+
+def test_counts_of_battles_are_split_battle_by_battle() -> None:
+    """All wins of a over b in one row: as one vote, hidden or not, they would turn training against the test."""
+    counts = Profile.from_rankings([["a", "b"], ["b", "a"]], weights=[900, 100])
+    train, held = heldout.split_at_random(counts, 200, seed=0)
+    assert held.weight.sum() == 200 and train.weight.sum() == 800
+    assert 150 < held.weight[0] < 200  # 180 expected, with a standard deviation of 4
+    parts = heldout.folds(counts, 5, seed=0)
+    assert [late.weight.sum() for _, late in parts] == [200] * 5
+    assert all(train.weight.sum() == 800 for train, _ in parts)
+    found = sc.holdout(counts, ["sco"], splits=5)
+    assert found["sco"].accuracy == pytest.approx(0.9, abs=0.05) and found.test == 100
 
 
 def test_a_split_by_time_holds_out_the_last_votes() -> None:
@@ -106,8 +132,8 @@ def test_votes_are_judged_as_the_metric_and_the_likelihood_say(profile: Profile)
     board = sc.bradley_terry(profile)
     judged = heldout.judge_votes(board, profile)
     weights = profile.weight.tolist()
-    distances = [sc.kendall_tau_distance(vote, board) for vote in profile.rankings()]
-    assert judged.distance == pytest.approx(np.average(distances, weights=weights))
+    mistakes = reference.discrete_loss(profile, {name: board[name] for name in board})
+    assert judged.distance == pytest.approx(mistakes / sum(weights))
     surprise = pairs = 0.0
     for vote, weight in zip(profile.rankings(), weights, strict=True):
         tier = {name: t for t, names in enumerate(vote) for name in names}
@@ -161,3 +187,44 @@ def test_wrong_options_of_tuning_are_named() -> None:
 
 def test_the_usual_methods_are_methods() -> None:
     assert set(USUAL) <= set(sc.METHODS)
+
+
+def test_a_method_of_equal_ratings_does_not_win_by_ties_in_votes() -> None:
+    """Half of the votes are ties: no order is better at those than another."""
+    rng = np.random.default_rng(0)
+    votes = [["a", "b"] if won < 0.4 else [["a", "b"]] if won < 0.9 else ["b", "a"] for won in rng.random(400)]
+    profile = Profile.from_rankings(votes)
+    level = sc.Ratings(profile.agents, [0.0, 0.0], "level")
+    assert heldout.judge_votes(sc.sco(profile), profile).distance < heldout.judge_votes(level, profile).distance
+
+
+def test_the_error_of_a_mean_knows_what_a_weight_is() -> None:
+    """Whole weights are that many votes; others make one vote heavier."""
+    board = sc.Ratings(("a", "b"), [1.0, 0.0], "mine")
+    counts = Profile.from_rankings([["a", "b"], ["b", "a"]], weights=[90, 10])
+    single = Profile.from_rankings([["a", "b"]] * 90 + [["b", "a"]] * 10)
+    assert heldout.judge_votes(board, counts).error == pytest.approx(heldout.judge_votes(board, single).error)
+    heavy = Profile.from_rankings([["a", "b"]] * 90 + [["b", "a"]] * 10, weights=[0.5] * 99 + [50.5])
+    assert heldout.judge_votes(board, heavy).error > 3 * heldout.judge_votes(board, single).error
+
+
+def test_comparisons_say_what_limits_them_and_who_shares_the_top() -> None:
+    apart = Profile.from_rankings([["a", "b"], ["b", "c"], ["c", "a"], ["x", "y"]])
+    found = sc.compare(apart, ["sco", "copeland"])
+    assert any("never compared with each other" in line for line in found.summary())
+    assert any("never compared with each other" in note for note in json.loads(found.to_json())["warnings"])
+    cycle = sc.compare(three_cycle(), {"level": ("copeland", {})})
+    assert cycle.losses()[0]["first"].endswith(" and 2 more")
+    with pytest.raises(sc.OptionError, match="a method and its options for 'x'"):
+        sc.compare(three_cycle(), {"x": "elo"})  # type: ignore[dict-item]
+    with pytest.raises(sc.DataError, match="at least one agent"):
+        sc.compare(Profile.from_rankings([]))
+
+
+def test_any_agent_on_top_outside_the_smith_set_is_named() -> None:
+    votes = [["a", "b", "c", "d"], ["b", "c", "a", "d"], ["c", "a", "b", "d"], ["d", "a", "b", "c"]]
+    for listed in (votes, votes[::-1]):  # agents are listed as they first appear: a first, or d
+        profile = Profile.from_rankings(listed)
+        top = sc.Ratings(profile.agents, [0.0] * 4, "plurality")
+        found = replace(sc.compare(profile, ["sco"]), boards={"plurality": top})
+        assert any("ranks d first although" in line for line in found.violations())

@@ -64,7 +64,7 @@ def settings_of(settings: tuple[str, ...]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for setting in settings:
         name, value = _split(setting, "--set", "NAME=VALUE")
-        check(name not in ("start", "watch"), "--set", "an option with a plain value; for start see --start", setting)
+        check(name != "watch", "--set", "an option with a plain value", setting)
         try:
             options[name] = _WORDS[value.lower()] if value.lower() in _WORDS else ast.literal_eval(value)
         except (ValueError, SyntaxError):

@@ -6,6 +6,7 @@ import click
 
 from softcondorcet.arguments import read_votes, reading
 from softcondorcet.errors import OptionError
+from softcondorcet.options import needs
 from softcondorcet.screen import progress
 
 FORMATS = ("table", "md", "csv", "json")
@@ -15,7 +16,7 @@ def _methods(text: str | None) -> tuple[str, ...]:
     from softcondorcet.comparison import USUAL
     from softcondorcet.registry import METHODS
 
-    names = USUAL if text is None else tuple(METHODS) if text == "all" else tuple(text.split(","))
+    names = USUAL if text is None else tuple(METHODS) if text == "all" else tuple(map(str.strip, text.split(",")))
     for name in names:
         if name not in METHODS:
             raise OptionError(f"--methods must be among {', '.join(METHODS)}, got {name!r}")
@@ -31,14 +32,27 @@ _FORM = click.option("--format", "form", type=click.Choice(FORMATS), default="ta
 _SEED = click.option("--seed", type=int, default=0, show_default=True, help="Seed of all that is drawn at random.")
 
 
+_LIMIT = click.option(
+    "--time-limit", type=float, default=10.0, show_default=True, help="Seconds for each fit of an exact method."
+)
+
+
 @click.command()
 @reading
 @_METHODS
 @_SEED
+@_LIMIT
 @_FORM
 @click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the best N agents.")
 def compare(
-    file: str, kind: str | None, columns: tuple[str, ...], methods: str | None, seed: int, form: str, top: int | None
+    file: str,
+    kind: str | None,
+    columns: tuple[str, ...],
+    methods: str | None,
+    seed: int,
+    time_limit: float,
+    form: str,
+    top: int | None,
 ) -> None:
     """Rate FILE by several methods: ranks side by side, losses, and who contradicts the majority.
 
@@ -54,15 +68,15 @@ def compare(
         work(f"reading {printable(file)}")
         profile = read_votes(file, kind, columns)
         work(f"{len(names)} methods on {profile.n_votes:,} votes")
-        found = run(profile, names, seed=seed)
+        found = run(profile, names, seed=seed, time_limit=time_limit)
     if form == "json":
         click.echo(found.to_json())
         return
     click.echo(FORMATS[form](found.rows(top)))
     if form == "table":
         click.echo("\n" + FORMATS[form](found.losses()) + "\n")
-        for line in found.summary():
-            click.echo(printable(line), err=True)
+    for line in found.summary():
+        click.echo(printable(line), err=True)
 
 
 @click.command()
@@ -74,6 +88,7 @@ def compare(
     "--by", type=click.Choice(("random", "time")), default="random", show_default=True, help="Which votes to hold out."
 )
 @_SEED
+@_LIMIT
 @_FORM
 def holdout(
     file: str,
@@ -84,6 +99,7 @@ def holdout(
     splits: int,
     by: str,
     seed: int,
+    time_limit: float,
     form: str,
 ) -> None:
     """Rate a part of the votes of FILE and hold each method's order against the rest."""
@@ -95,9 +111,9 @@ def holdout(
         work(f"reading {printable(file)}")
         profile = read_votes(file, kind, columns)
         watch = work(f"{len(names)} methods on {profile.n_votes:,} votes")
-        found = run(profile, names, test=test, splits=splits, by=by, seed=seed, watch=watch)  # type: ignore[arg-type]
+        found = run(profile, names, test=test, splits=splits, by=by, seed=seed, time_limit=time_limit, watch=watch)  # type: ignore[arg-type]
     click.echo(found.to_json() if form == "json" else FORMATS[form](found.rows()))
-    if form == "table":
+    if form != "json":
         for line in found.summary():
             click.echo(printable(line), err=True)
 
@@ -115,14 +131,16 @@ def tune(
     from softcondorcet.tables import FORMATS, printable
     from softcondorcet.tuning import tune as run
 
+    if plot is not None:
+        needs("matplotlib", "plot")
     with progress() as work:
         work(f"reading {printable(file)}")
         profile = read_votes(file, kind, columns)
         found = run(profile, folds=folds, seed=seed, watch=work(f"tuning on {profile.n_votes:,} votes"))
+    click.echo(found.to_json() if form == "json" else FORMATS[form](found.rows()))
     if plot is not None:
         found.plot(plot)
-    click.echo(found.to_json() if form == "json" else FORMATS[form](found.rows()))
-    if form == "table":
+    if form != "json":
         best = " ".join(f"--set {name}={value}" for name, value in found.best.items())
         for line in [*found.summary(), f"use it: sco rank {printable(file)} {best}"]:
             click.echo(line, err=True)

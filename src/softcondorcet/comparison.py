@@ -15,8 +15,8 @@ from typing import Any
 from softcondorcet import majority
 from softcondorcet.errors import DataError, OptionError, some
 from softcondorcet.metrics import normalized_kendall_tau_distance
-from softcondorcet.options import check
-from softcondorcet.pairs import Pairs
+from softcondorcet.options import check, not_negative
+from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
 from softcondorcet.registry import METHODS, rank
@@ -64,7 +64,7 @@ class Comparison:
         return [
             {
                 "method": name,
-                "first": board.order[0],
+                "first": _first(board),
                 "discrete_loss": board.discrete_loss,
                 "distance": normalized_kendall_tau_distance(self.first, board),
             }
@@ -102,9 +102,10 @@ class Comparison:
                 verb = "level with" if winner in tops else "above"
                 other = next(agent for agent in tops if agent != winner)
                 found.append(f"{name} ranks {other} {verb} {winner} although {winner} beats every agent")
-            elif tops[0] not in self.smith_set:
+            outside = [agent for agent in tops if agent not in self.smith_set]
+            if outside and winner is None:
                 beaten_by = f"every agent of the Smith set ({some(self.smith_set)})"
-                found.append(f"{name} ranks {tops[0]} first although {beaten_by} beats it")
+                found.append(f"{name} ranks {outside[0]} first although {beaten_by} beats it")
             if loser is not None and board.rank_of(loser) < board.rank_of(last):
                 found.append(f"{name} ranks {loser} above {last} although every agent beats {loser}")
         return found
@@ -113,7 +114,16 @@ class Comparison:
         """What there is to see, in a few lines for people."""
         lines = self.violations() or ["no method contradicts a majority about who is first or last"]
         lines += [f"moves {line}" for line in self.moves()] or ["all methods give the same ranks"]
-        return [*lines, *(f"left out {name}: {reason}" for name, reason in self.skipped.items())]
+        lines += [f"left out {name}: {reason}" for name, reason in self.skipped.items()]
+        return [*lines, *(f"warning: {note}" for note in self.warnings())]
+
+    def warnings(self) -> list[str]:
+        """What limits the methods, each said once, with their names where it is not said of all."""
+        said: dict[str, list[str]] = {}
+        for name, board in self.boards.items():
+            for note in board.warnings:
+                said.setdefault(note, []).append(name)
+        return [note if len(names) == len(self.boards) else f"{some(names)}: {note}" for note, names in said.items()]
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -124,6 +134,7 @@ class Comparison:
             "distances": self.distances(),
             "violations": self.violations(),
             "moves": self.moves(),
+            "warnings": self.warnings(),
             "skipped": dict(self.skipped),
             "agents": self.rows(),
         }
@@ -132,7 +143,7 @@ class Comparison:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def compare(data: Profile | Pairs, methods: Methods = USUAL, *, seed: int = 0) -> Comparison:
+def compare(data: Profile | Pairs, methods: Methods = USUAL, *, seed: int = 0, time_limit: float = 10.0) -> Comparison:
     """Rate the same votes by several methods.
 
     Parameters
@@ -140,6 +151,7 @@ def compare(data: Profile | Pairs, methods: Methods = USUAL, *, seed: int = 0) -
     data: a Profile, or Pairs where all methods need no more.
     methods: names of methods; or a mapping from a name of your own to a method and its options.
     seed: for the methods that draw at random.
+    time_limit: seconds for each exact method, which then says how far it may be from the best order.
 
     A method that cannot work on these votes is left out with its reason (``skipped``), unless none is left.
 
@@ -148,11 +160,14 @@ def compare(data: Profile | Pairs, methods: Methods = USUAL, *, seed: int = 0) -
     ['bradley_terry ranks A above C although C beats every agent']
     """
     chosen = as_methods(methods)
+    if not as_pairs(data).n_agents:
+        raise DataError("votes: expected at least one agent")
+    not_negative("time_limit", time_limit)
     boards: dict[str, Ratings] = {}
     skipped: dict[str, str] = {}
     for name, (method, options) in chosen.items():
         try:
-            boards[name] = run(data, method, options, seed)
+            boards[name] = run(data, method, options, seed, time_limit)
         except DataError as error:
             skipped[name] = str(error)
     if not boards:
@@ -164,18 +179,28 @@ def compare(data: Profile | Pairs, methods: Methods = USUAL, *, seed: int = 0) -
 
 def as_methods(methods: Methods) -> dict[str, tuple[str, Options]]:
     """Methods by the name they are shown under, checked before any of them runs."""
-    check(not isinstance(methods, str) and len(methods) > 0, "methods", "a list of names of methods", methods)
+    listed = isinstance(methods, Mapping | Sequence) and not isinstance(methods, str) and len(methods) > 0
+    check(listed, "methods", "a list of names of methods", methods)
     chosen = dict(methods) if isinstance(methods, Mapping) else {name: (name, {}) for name in methods}
-    for method, _ in chosen.values():
-        if method not in METHODS:
-            raise OptionError(f"methods must be among {', '.join(METHODS)}, got {method!r}")
+    for name, found in chosen.items():
+        paired = isinstance(found, tuple | list) and len(found) == 2 and isinstance(found[1], Mapping)
+        check(paired, "methods", f"a method and its options for {name!r}, such as ('elo', {{}})", found)
+        if found[0] not in METHODS:
+            raise OptionError(f"methods must be among {', '.join(METHODS)}, got {found[0]!r}")
     return chosen
 
 
-def run(data: Profile | Pairs, method: str, options: Options, seed: int) -> Ratings:
-    """One method among several: those that draw at random get the seed."""
-    seeded = {"seed": seed} if "seed" in METHODS[method].options else {}
-    return rank(data, method, **{**seeded, **options})
+def run(data: Profile | Pairs, method: str, options: Options, seed: int, time_limit: float | None = None) -> Ratings:
+    """One method among several: those that draw at random get the seed, exact ones the time limit."""
+    shared = {"seed": seed} | ({} if time_limit is None else {"time_limit": time_limit})
+    known = {name: value for name, value in shared.items() if name in METHODS[method].options}
+    return rank(data, method, **{**known, **options})
+
+
+def _first(board: Ratings) -> str:
+    """The agent on top, and how many share its rank."""
+    level = int((board.ranks == 1).sum()) - 1
+    return board.order[0] + (f" and {level} more" if level else "")
 
 
 def _those(ranks: Mapping[str, int], place: int) -> str:

@@ -4,7 +4,8 @@ Votes are split at random into training and test votes such that every agent of 
 vote, and no vote is in both. A method rates the training votes; each test vote is then compared with its order by
 Kendall-tau distance. Methods whose ratings are log-odds are judged by the log-loss of their probabilities as well.
 
-A vote is a row of the profile: a row of weight 5 is one vote that counts five times, and goes to one side as a whole.
+A row of whole weight 5 is five equal votes: some of them may be held out and the others not. Where weights are not
+whole, or add up to more than ten million, a row is one vote, and goes to one side as a whole.
 """
 
 from __future__ import annotations
@@ -13,22 +14,25 @@ import json
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from softcondorcet.arrays import Flags, Floats, Ints
+from softcondorcet.arrays import Flags, Floats, Ints, sum_by
 from softcondorcet.comparison import USUAL, Methods, as_methods, run
 from softcondorcet.errors import DataError
 from softcondorcet.kernels import judge
-from softcondorcet.options import check, natural, one_of, whole
+from softcondorcet.options import check, natural, not_negative, one_of, whole
 from softcondorcet.profile import Profile, as_profile
 from softcondorcet.ratings import Ratings
 
-# Two-sided 95 % points of Student's t for 1, 2, ... degrees of freedom, then those of the normal distribution.
+# Two-sided 95 % points of Student's t for 1, 2, ... degrees of freedom; above, that of the normal distribution with
+# the first term of its expansion in 1 / degrees, right to 0.03.
 _STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 _NORMAL = 1.960
+# Votes that are dealt out one by one.
+_MOST = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -60,9 +64,13 @@ class Score:
 
 @dataclass(frozen=True)
 class Holdout:
-    """The methods from best to worst, on `splits` splits with `test` held-out votes each."""
+    """The methods from best to worst, on `splits` splits of `asked` votes each.
+
+    `test` of them were held out: fewer where some have agents that no earlier vote has.
+    """
 
     scores: Sequence[Score]
+    asked: int
     test: int
     splits: int
     skipped: dict[str, str]
@@ -79,11 +87,22 @@ class Holdout:
         line = (
             f"on {self.test:,} held-out votes{f', {self.splits} splits' * (self.splits > 1)}: {best.method} is nearest"
         )
-        lines = [line + (f"; within its interval: {', '.join(level)}" if level else "")]
+        lines = [line + (f"; intervals that overlap with its own: {', '.join(level)}" if level else "")]
+        if self.test < self.asked:
+            dropped = self.asked - self.test
+            lines.append(
+                f"{dropped:,} of the last {self.asked:,} votes have agents never seen before, and were left out"
+            )
         return [*lines, *(f"left out {name}: {reason}" for name, reason in self.skipped.items())]
 
     def to_json(self) -> str:
-        data = {"test": self.test, "splits": self.splits, "skipped": self.skipped, "methods": self.rows()}
+        data = {
+            "asked": self.asked,
+            "test": self.test,
+            "splits": self.splits,
+            "skipped": self.skipped,
+            "methods": self.rows(),
+        }
         return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
 
 
@@ -95,6 +114,7 @@ def holdout(
     splits: int = 1,
     by: Literal["random", "time"] = "random",
     seed: int = 0,
+    time_limit: float = 10.0,
     watch: Callable[[int, int, Any], None] | None = None,
 ) -> Holdout:
     """Rate one part of the votes by each method and hold its order against the others.
@@ -107,6 +127,7 @@ def holdout(
     splits: how many random splits. The interval is over splits where there are several, else over test votes.
     by: "random", or "time": the last votes are held out, less those with agents never seen before.
     seed: of the splits, and of the methods that draw at random.
+    time_limit: seconds for each fit of an exact method.
     watch: called as ``watch(fit, fits, None)``.
 
     >>> from softcondorcet import synthetic
@@ -117,10 +138,12 @@ def holdout(
     """
     profile = as_profile(data, "a Profile: held-out votes need votes")
     chosen = as_methods(methods)
-    test = max(1, profile.n_votes // 10) if test is None else test
+    n_votes = len(_votes(profile)) if by == "random" else profile.n_votes
+    test = max(1, n_votes // 10) if test is None else test
     whole("test", test)
     whole("splits", splits)
-    check(test < profile.n_votes, "test", f"less than the {profile.n_votes:,} votes there are", test)
+    check(test < n_votes, "test", f"less than the {n_votes:,} votes there are", test)
+    not_negative("time_limit", time_limit)
     one_of("by", ("random", "time"), by)
     natural("seed", seed)
     check(by == "random" or splits == 1, "splits", "1 for a split by time, of which there is only one", splits)
@@ -131,13 +154,13 @@ def holdout(
         train, unseen = (
             split_by_time(profile, test) if by == "time" else split_at_random(profile, test, seed=seed + split)
         )
-        held = unseen.n_votes
+        held = int(_counts(unseen).sum()) if by == "random" else unseen.n_votes
         for k, (name, (method, options)) in enumerate(chosen.items()):
             if name in skipped:
                 continue
             began = time.perf_counter()
             try:
-                board = run(train, method, options, seed + split)
+                board = run(train, method, options, seed + split, time_limit)
             except DataError as error:
                 skipped[name] = str(error)
                 continue
@@ -147,24 +170,46 @@ def holdout(
     scores = [_score(name, found) for name, found in judged.items() if found and name not in skipped]
     if not scores:
         raise DataError("; ".join(f"{name}: {reason}" for name, reason in skipped.items()))
-    return Holdout(sorted(scores, key=lambda score: score.distance), held, splits, skipped)
+    return Holdout(sorted(scores, key=lambda score: score.distance), test, held, splits, skipped)
+
+
+def _counts(profile: Profile) -> Ints:
+    """How many votes each row stands for: its weight where all weights are whole and not too large, else one."""
+    separate = bool((profile.weight == np.round(profile.weight)).all()) and profile.weight.sum() <= _MOST
+    return profile.weight.astype(np.int64) if separate else np.ones(profile.n_votes, dtype=np.int64)
+
+
+def _votes(profile: Profile) -> Ints:
+    """The row of each vote that compares agents at all."""
+    return np.repeat(np.arange(profile.n_votes), np.where(_telling(profile), _counts(profile), 0))
+
+
+def _part(profile: Profile, counts: Ints) -> Profile:
+    """So many votes of each row; rows of none are left out."""
+    kept = np.flatnonzero(counts)
+    share = counts[kept] / np.maximum(_counts(profile)[kept], 1)
+    return replace(profile.take(kept), weight=profile.weight[kept] * share)
 
 
 def split_at_random(profile: Profile, test: int, *, seed: int) -> tuple[Profile, Profile]:
     """Training and test votes: every agent of a test vote stands in a training vote too, no vote is in both."""
-    left = np.bincount(profile.agent, minlength=profile.n_agents)
+    counts, votes = _counts(profile), _votes(profile)
+    left = sum_by(profile.agent, np.repeat(counts, profile.length).astype(float), profile.n_agents)
     taken: list[int] = []
-    for v in np.random.default_rng([seed, 2]).permutation(np.flatnonzero(_telling(profile))):
+    for v in np.random.default_rng([seed, 2]).permutation(votes):
         members = profile.agent[profile.start[v] : profile.start[v + 1]]
-        if len(taken) < test and (left[members] > 1).all():
+        if (left[members] > 1).all():
             left[members] -= 1
             taken.append(int(v))
+            if len(taken) == test:
+                break
     if len(taken) < test:
         raise DataError(
-            f"held-out votes: {len(taken):,} of {profile.n_votes:,} votes can be held out while every agent of theirs "
+            f"held-out votes: {len(taken):,} of {len(votes):,} votes can be held out while every agent of theirs "
             f"stands in another vote; expected {test:,}"
         )
-    return _cut(profile, np.array(taken))
+    held = np.bincount(taken, minlength=profile.n_votes)
+    return _part(profile, counts - held), _part(profile, held)
 
 
 def split_by_time(profile: Profile, test: int) -> tuple[Profile, Profile]:
@@ -176,8 +221,11 @@ def split_by_time(profile: Profile, test: int) -> tuple[Profile, Profile]:
 
 def folds(profile: Profile, count: int, *, seed: int) -> list[tuple[Profile, Profile]]:
     """Cross-validation: each vote is held out once, where its agents stand in the training votes of that fold."""
-    part = np.random.default_rng([seed, 3]).permutation(profile.n_votes) % count
-    cuts = [(profile.take(part != k), profile.take(part == k)) for k in range(count)]
+    counts = _counts(profile)
+    votes = np.repeat(np.arange(profile.n_votes), counts)
+    part = np.random.default_rng([seed, 3]).permutation(len(votes)) % count
+    held = [np.bincount(votes[part == k], minlength=profile.n_votes) for k in range(count)]
+    cuts = [(_part(profile, counts - out), _part(profile, out)) for out in held]
     return [(train, seen_only(train, late)) for train, late in cuts]
 
 
@@ -208,10 +256,14 @@ def judge_votes(board: Ratings, votes: Profile) -> Judged:
     judge.judge(votes.start, votes.agent, votes.tier, values, board.unit or 0.0, mistakes, surprise)
     weight, pairs = votes.weight, votes.length * (votes.length - 1) / 2
     distance = _mean(mistakes, weight)
-    spread = _mean((mistakes - distance) ** 2, weight)
+    # A row stands for several votes of weight 1, or for one of its weight.
+    counts = _counts(votes)
+    single = weight / np.maximum(counts, 1)
+    spread = float((counts * (single * (mistakes - distance)) ** 2).sum())
+    n = max(int(counts.sum()), 2)
     return Judged(
         distance,
-        math.sqrt(spread / max(len(mistakes) - 1, 1)),
+        math.sqrt(spread * n / (n - 1)) / float(weight.sum()),
         1 - _mean(mistakes, weight) / _mean(pairs, weight),
         _mean(surprise, weight) / _mean(pairs, weight) if board.unit else None,
     )
@@ -225,7 +277,7 @@ def _score(method: str, found: list[tuple[Judged, float]]) -> Score:
     judged = [one for one, _ in found]
     distance = [one.distance for one in judged]
     mean = float(np.mean(distance))
-    half = _half_width(distance) if len(judged) > 1 else _NORMAL * judged[0].error
+    half = half_width(distance) if len(judged) > 1 else _NORMAL * judged[0].error
     losses = [one.log_loss for one in judged if one.log_loss is not None]
     return Score(
         method,
@@ -238,14 +290,8 @@ def _score(method: str, found: list[tuple[Judged, float]]) -> Score:
     )
 
 
-def _half_width(values: Sequence[float]) -> float:
+def half_width(values: Sequence[float]) -> float:
     """Half of Student's 95 % interval of the mean."""
     n = len(values)
-    point = _STUDENT[n - 2] if n - 2 < len(_STUDENT) else _NORMAL
+    point = _STUDENT[n - 2] if n - 2 < len(_STUDENT) else _NORMAL * (1 + (_NORMAL**2 + 1) / (4 * (n - 1)))
     return point * float(np.std(values, ddof=1)) / math.sqrt(n)
-
-
-def _cut(profile: Profile, test: Ints) -> tuple[Profile, Profile]:
-    chosen = np.zeros(profile.n_votes, dtype=bool)
-    chosen[test] = True
-    return profile.take(np.flatnonzero(~chosen)), profile.take(np.flatnonzero(chosen))

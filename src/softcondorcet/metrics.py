@@ -63,6 +63,8 @@ def footrule_distance(x: Order, y: Order) -> float:
 def discrete_loss(data: Profile | Pairs, order: Order) -> float:
     """Sum over votes of weight times the Kendall-tau distance to ``order``: what an optimal ranking minimises.
 
+    A tie in a vote is half a mistake whatever the order, so that ties in the order can gain nothing by it.
+
     >>> p = Profile.from_rankings([["a", "b", "c"], ["c", "a", "b"]], weights=[2, 3])
     >>> discrete_loss(p, ["c", "a", "b"])
     4.0
@@ -76,7 +78,13 @@ def discrete_loss(data: Profile | Pairs, order: Order) -> float:
 
 
 def mean_true_rating_distance(order: Order, truth: Mapping[str, float]) -> float:
-    """Mean difference in true rating over the pairs that ``order`` puts the wrong way round; 0 if there are none."""
+    """Mean difference in true rating over the pairs that ``order`` puts the wrong way round; 0 if there are none.
+
+    A pair tied in ``order`` is half a mistake, so it enters the mean with half the weight of one the wrong way round.
+
+    >>> mean_true_rating_distance(["b", ["a", "c"]], {"a": 10.0, "b": 7.0, "c": 1.0})
+    5.0
+    """
     places = _places(order)
     names = list(places)
     unknown = [name for name in names if name not in truth]
@@ -84,11 +92,11 @@ def mean_true_rating_distance(order: Order, truth: Mapping[str, float]) -> float
         raise DataError(f"truth: no rating of agent {unknown[0]!r}")
     place = np.array([places[name] for name in names])
     true = np.array([truth[name] for name in names])
-    total, wrong = 0.0, 0
+    total = wrong = 0.0
     for k in range(len(names)):
-        swapped = (place[k] < place) & (true[k] < true)
-        total += float((true[swapped] - true[k]).sum())
-        wrong += int(swapped.sum())
+        weight = np.where(place[k] == place, 0.5, place[k] < place) * (true[k] < true)
+        total += float(weight @ (true - true[k]))
+        wrong += float(weight.sum())
     return total / wrong if wrong else 0.0
 
 

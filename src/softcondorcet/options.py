@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection
+from importlib.util import find_spec
 from numbers import Integral
 from typing import Any
 
@@ -18,6 +19,12 @@ def check(condition: bool, option: str, expected: str, got: object) -> None:
     """Raise an ``OptionError`` naming the option unless the condition holds."""
     if not condition:
         raise OptionError(f"{option} must be {expected}, got {got!r}")
+
+
+def needs(package: str, extra: str) -> None:
+    """A package that only an extra installs must be there: asked before any work is done for it."""
+    if find_spec(package) is None:
+        raise OptionError(f"this needs {package}: pip install 'softcondorcet[{extra}]'")
 
 
 def one_of(option: str, choices: Collection[str], got: object) -> None:

@@ -41,6 +41,12 @@ class Method:
         return found
 
     @cached_property
+    def starts_from_ratings(self) -> bool:
+        """Whether its option `start` takes the ratings of an earlier fit; that of ``elo`` is a number."""
+        start = inspect.signature(self.function).parameters.get("start")
+        return start is not None and "Ratings" in str(start.annotation)
+
+    @cached_property
     def options(self) -> tuple[str, ...]:
         """Names of the keyword options."""
         return tuple(inspect.signature(self.function).parameters)[1:]
@@ -54,7 +60,7 @@ METHODS: dict[str, Method] = {
             "Soft Condorcet Optimization, sigmoid loss",
             "softcondorcet.methods.sco",
             "Lanctot et al., Soft Condorcet Optimization for Ranking of General Agents, AAMAS 2025",
-            frozenset({"condorcet", "unanimity", "weights", "order", "names", "reversal"}),
+            frozenset({"condorcet", "smith", "unanimity", "weights", "order", "names", "reversal"}),
         ),
         Method(
             "sigmoidal_program",
@@ -69,7 +75,7 @@ METHODS: dict[str, Method] = {
             "softcondorcet.methods.kemeny",
             "Kemeny, Mathematics without Numbers, 1959; Young and Levenglick, A Consistent Extension of Condorcet's "
             "Election Principle, 1978",
-            frozenset({"condorcet", "unanimity", "weights", "order", "names", "reversal"}),
+            frozenset({"condorcet", "smith", "unanimity", "weights", "order", "names", "reversal"}),
         ),
         Method(
             "kwiksort",

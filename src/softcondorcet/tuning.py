@@ -22,7 +22,7 @@ import numpy as np
 from softcondorcet import threads
 from softcondorcet.heldout import Judged, folds, judge_votes
 from softcondorcet.methods.sco import sco
-from softcondorcet.options import Box, Watch, box, check, natural, whole
+from softcondorcet.options import Box, Watch, box, check, natural, needs, whole
 from softcondorcet.profile import Profile, as_profile
 from softcondorcet.ratings import Ratings
 
@@ -73,6 +73,7 @@ class Tuned:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Distance against the values tried of each option; the line shows the defaults. Needs the `plot` extra."""
+        needs("matplotlib", "plot")
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(10, 3.2), layout="constrained")
@@ -125,7 +126,9 @@ def tune(
     natural("seed", seed)
     bounds = box("bounds", bounds)
     for option, values in (("priors", priors), ("sharpnesses", sharpnesses), ("temperatures", temperatures)):
-        check(not isinstance(values, str) and len(values) < 100, option, "a list of fewer than 100 numbers", values)
+        listed = isinstance(values, Sequence) and not isinstance(values, str) and len(values) < 100
+        numbers = listed and all(isinstance(value, int | float) for value in values)
+        check(numbers, option, "a list of fewer than 100 numbers", values)
     search = _Search(profile, folds, bounds, seed, watch, 1 + len(priors) + len(sharpnesses) + len(temperatures))
     search.attempt(_DEFAULT, "nothing")
     search.along("prior", priors, {**_DEFAULT, "sharpness": 0.0})

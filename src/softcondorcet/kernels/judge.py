@@ -9,17 +9,17 @@ from softcondorcet.kernels.compile import lean
 def judge(start, agent, tier, values, unit, mistakes, surprise):
     """For each vote: pairs that the ratings put the other way round, and minus the sum of log-likelihoods of its pairs.
 
-    A tie on one side only is half a mistake. With `unit` 0 ratings are no log-odds, and `surprise` is left alone; a tie
-    in a vote counts as half a win for each.
+    Equal ratings are half a mistake, and so is a tie in a vote, whatever the ratings. With `unit` 0 ratings are no
+    log-odds, and `surprise` is left alone; a tie in a vote counts as half a win for each.
     """
     for v in range(len(start) - 1):
         for i in range(start[v], start[v + 1]):
             for j in range(i + 1, start[v + 1]):
                 lead = values[agent[i]] - values[agent[j]]
                 tied = tier[i] == tier[j]
-                if tied != (lead == 0.0):
+                if tied or lead == 0.0:
                     mistakes[v] += 0.5
-                elif not tied and lead < 0.0:
+                elif lead < 0.0:
                     mistakes[v] += 1.0
                 if unit > 0.0:
                     d = lead / unit

@@ -19,7 +19,8 @@ import numpy as np
 from softcondorcet.arrays import Floats, Ints
 from softcondorcet.kernels import orders
 from softcondorcet.methods import optimal
-from softcondorcet.methods.linear_ordering import solve_program
+from softcondorcet.methods.kemeny import solve_large
+from softcondorcet.pairs import Pairs
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,8 @@ def solve_discrete(margin: Floats, label: Ints, start: Ints, unit: float, ends: 
         members = order[first:last]
         part = margin[np.ix_(members, members)]
         if len(members) > optimal.SUBSETS:
-            turn, below = solve_program(part, unit, ends)
-            cost = optimal.contradicted(part, turn)
-            below = cost if cost - below < unit else below
+            solved = solve_large(_pairs_of(part), unit, ends)
+            turn, cost, below = solved.order, solved.loss, solved.bound
         else:
             best = orders.subset_losses(part)
             turn, cost, below = orders.trace_order(part, best), best[-1], best[-1]
@@ -54,6 +54,12 @@ def solve_discrete(margin: Floats, label: Ints, start: Ints, unit: float, ends: 
         order[first:last] = members[turn]
         loss, bound = loss + cost, bound + below
     return Discrete(order, float(loss), float(bound), detour)
+
+
+def _pairs_of(margin: Floats) -> Pairs:
+    """A matrix of margins as pairs."""
+    above, below = np.nonzero(np.triu(margin, 1))
+    return optimal.only_margins(tuple(map(str, range(len(margin)))), above, below, margin[above, below])
 
 
 def _runs(label: Ints) -> list[tuple[int, int]]:

@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from softcondorcet.arrays import Floats, Ints
-from softcondorcet.majority import strong_labels
+from softcondorcet.majority import condorcet_winner, smith_set, strong_labels
 from softcondorcet.methods import optimal
 from softcondorcet.methods.cycles import MOST, packed, weigh
 from softcondorcet.methods.linear_ordering import solve_program
@@ -28,8 +28,10 @@ from softcondorcet.methods.optimal import (
     Solve,
     Solved,
     best_order,
+    in_sequence,
     loss_as_listed,
     margin_matrix,
+    only_margins,
     smallest_step,
     unavoidable,
 )
@@ -63,7 +65,7 @@ def kemeny(data: Data, *, time_limit: float = 60.0, bounds: tuple[float, float] 
     not_negative("time_limit", time_limit)
     ends = time.monotonic() + time_limit
     first = _first_order(pairs, time.monotonic() + _SEARCH * time_limit)
-    best = best_order(pairs, first, _until(ends, pairs))
+    best = best_order(pairs, first, _until(ends, pairs), in_sequence(pairs, first))
     return rated(
         data,
         evenly(pairs, best.order, (low, high)),
@@ -87,19 +89,19 @@ def certify(data: Data, board: Ratings, *, time_limit: float = 10.0) -> Ratings:
     """
     pairs = as_pairs(data)
     not_negative("time_limit", time_limit)
-    check(
-        board.agents == pairs.agents, "board", "ratings of the agents of these votes, as they are listed there", board
-    )
-    best = best_order(pairs, board.values, _until(time.monotonic() + time_limit, pairs))
-    always, loss = unavoidable(pairs), pairs.discrete_loss(board.values)
+    check(isinstance(board, Ratings), "board", "Ratings", board)
+    values = board.values_of(pairs.agents)
+    best = best_order(pairs, values, _until(time.monotonic() + time_limit, pairs))
+    always, loss = unavoidable(pairs), pairs.discrete_loss(values)
     better = always + best.loss
     note = f"an order that contradicts {better:,g} comparisons exists; this one contradicts {loss:,g}"
     return replace(
         board,
         discrete_loss=loss,
-        # Agents that share a rating may spare half a mistake per tie in a vote, which no strict order can.
         lower_bound=min(always + best.bound, loss),
-        warnings=(*board.warnings, note) if better < loss - 1e-9 * max(loss, 1.0) else board.warnings,
+        condorcet_winner=condorcet_winner(pairs),
+        smith_set=smith_set(pairs),
+        warnings=(*board.warnings, note) if better < loss * (1 - 1e-12) else board.warnings,
     )
 
 
@@ -184,12 +186,4 @@ def relisted(part: Pairs, order: Ints) -> Pairs:
     a, b = place[part.left], place[part.right]
     above, below, won = np.minimum(a, b), np.maximum(a, b), np.where(a < b, part.margin, -part.margin)
     turn = np.argsort(above * len(order) + below)
-    won = won[turn]
-    return Pairs(
-        tuple(part.agents[k] for k in order),
-        above[turn].astype(np.int32),
-        below[turn].astype(np.int32),
-        np.maximum(won, 0),
-        np.maximum(-won, 0),
-        np.zeros(len(won)),
-    )
+    return only_margins(tuple(part.agents[k] for k in order), above[turn], below[turn], won[turn])

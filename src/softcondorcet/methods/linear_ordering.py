@@ -13,6 +13,8 @@ it too high (Neumaier and Shcherbina, 2004).
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,8 @@ from softcondorcet.methods.optimal import contradicted
 
 # Cuts per round, and per pair and round: enough to converge in a few rounds, few enough for a quick re-solve.
 _CUTS, _EACH = 20_000, 3
+# Up to so many agents all inequalities are looked through for those that are nearly broken, by less than this.
+_ALL, _NEAR = 64, 0.1
 
 
 class Program:
@@ -109,14 +113,45 @@ class Program:
             np.tile([1.0, 1.0, -1.0], count),
         )
 
-    def solve_whole(self, seconds: float) -> tuple[Floats, float] | None:
-        """The same in whole numbers; the bound is the solver's, less its tolerance."""
+    def add_near(self, x: Floats) -> None:
+        """Add the inequalities that x nearly breaks and the program lacks, the nearest first.
+
+        A search in whole numbers begins anew after each cut. With these it mostly needs no other.
+        """
+        if self.m > _ALL:
+            return
+        i, j, k = np.array(list(combinations(range(self.m), 3))).T
+        value = x[i, j] + x[j, k] - x[i, k]
+        slack = np.concatenate([value, 1 - value])
+        triples = np.concatenate([np.stack([i, j, k, np.full(len(i), side)], axis=1) for side in (0, 1)])
+        key = (self.column[triples[:, 0], triples[:, 1]] * len(self.i) + self.column[triples[:, 1], triples[:, 2]]) * 2
+        there = [
+            (rows[:, 0] * len(self.i) + rows[:, 1]) * 2 + side for rows, side in zip(self.rows, self.lower, strict=True)
+        ]
+        new = np.flatnonzero((slack < _NEAR) & ~np.isin(key + triples[:, 3], np.concatenate([[-1], *there])))
+        if len(new):
+            self.add(triples[new[np.argsort(slack[new], kind="stable")[:_CUTS]]])
+
+    def whole(self, order: Ints, unit: float) -> None:
+        """From now on in whole numbers, starting from an order; two losses that differ do so by `unit` at least."""
         import highspy
 
         n = len(self.i)
         kinds = np.full(n, highspy.HighsVarType.kInteger)
         self.highs.changeColsIntegrality(n, np.arange(n, dtype=np.int32), kinds)
         self.highs.setOptionValue("mip_rel_gap", 0.0)  # by default it stops at 1e-4, which is many mistakes
+        self.highs.setOptionValue("mip_abs_gap", 0.99 * unit)
+        # The start is good and has been improved already; beginning again at the root costs more than it saves here.
+        self.highs.setOptionValue("mip_heuristic_effort", 0.0)
+        self.highs.setOptionValue("mip_allow_restart", False)
+        self.highs.setOptionValue("mip_detect_symmetry", False)
+        place = np.argsort(order)
+        start = highspy.HighsSolution()
+        start.col_value = (place[self.i] < place[self.j]).astype(float).tolist()
+        self.highs.setSolution(start)
+
+    def solve_whole(self, seconds: float) -> tuple[Floats, float] | None:
+        """The same in whole numbers; the bound is the solver's, less its tolerance."""
         solved = self.solve(seconds)
         bound = self.always + self.highs.getInfo().mip_dual_bound
         return None if solved is None else (solved[0], bound - 1e-6 * max(abs(bound), 1.0))
@@ -162,15 +197,23 @@ def solve_program(
         search.try_order(start.copy())
     if cuts is not None and len(cuts):
         program.add(cuts)
-    for whole in (False, True):
-        if whole:
-            program.fix(search.order, search.loss, unit)
-        solve = program.solve_whole if whole else program.solve
-        while True:
-            left = ends - time.monotonic()
-            solved = solve(left) if left > 0 else None
-            if solved is None or search.learn(*solved):
-                return search.order, search.bound
-            if not program.cut(solved[0]):
-                break
+    x = _cut_until_done(program.solve, program, search, ends)
+    if x is not None:
+        program.fix(search.order, search.loss, unit)
+        program.add_near(x)
+        program.whole(search.order, unit)
+        _cut_until_done(program.solve_whole, program, search, ends)
     return search.order, search.bound
+
+
+def _cut_until_done(
+    solve: Callable[[float], tuple[Floats, float] | None], program: Program, search: Search, ends: float
+) -> Floats | None:
+    """Solve and cut until a solution breaks no inequality, which is returned; None if there is nothing left to do."""
+    while True:
+        left = ends - time.monotonic()
+        solved = solve(left) if left > 0 else None
+        if solved is None or search.learn(*solved):
+            return None
+        if not program.cut(solved[0]):
+            return solved[0]

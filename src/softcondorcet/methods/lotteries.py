@@ -111,7 +111,6 @@ class Game:
     row: Ints
     column: Ints
     margin: Floats
-    net: Floats
     strength: str
     steps: int
     tol: float
@@ -125,7 +124,7 @@ class Game:
         rows = pairs.by_agent
         largest = float(np.abs(rows.margin).max(initial=0.0)) or 1.0
         margin = rows.margin / largest if strength == "margins" else np.sign(rows.margin)
-        return cls(pairs.n_agents, rows.row, rows.column, margin, rows.sums(margin), strength, int(steps), float(tol))
+        return cls(pairs.n_agents, rows.row, rows.column, margin, strength, int(steps), float(tol))
 
     def entries(self, agents: Ints) -> tuple[Ints, Ints]:
         """Where the entries of some rows are, and the place in `agents` of the row of each."""
@@ -152,7 +151,11 @@ class Game:
         """A maximal lottery of a component of the majority: agents and their chances."""
         if len(component) == 1:
             return component, np.ones(1)
-        net = self.net[component]
+        # Margins inside the component alone: what is taken must not depend on agents that have left, or stand below.
+        entry, owner = self.entries(component)
+        among = np.zeros(self.m)
+        among[component] = 1.0
+        net = sum_by(owner, self.margin[entry] * among[self.column[entry]], len(component))
         chosen = component[net == net.max()]
         while True:
             chance = central_lottery(self.matrix(chosen), self.steps)

@@ -70,10 +70,11 @@ def nearest_optimum(data: Data, board: Ratings) -> tuple[list[str], float]:
     (['b', 'c', 'a'], 0.0)
     """
     pairs = as_pairs(data)
-    check(board.agents == pairs.agents, "board", "ratings of the agents of these votes, as listed there", board)
+    check(isinstance(board, Ratings), "board", "Ratings", board)
+    values = board.values_of(pairs.agents)
     order: list[int] = []
     for members, margin in _blocks(pairs):
-        above = (1 + np.sign(np.subtract.outer(board.values[members], board.values[members]))) / 2
+        above = (1 + np.sign(np.subtract.outer(values[members], values[members]))) / 2
         # The smallest step in loss outweighs any distance, so the optimum of the sum is the optimum nearest by.
         heavy = len(members) ** 2 / smallest_step(margin)
         order += next(_Block(members, heavy * np.maximum(margin, 0) + above, 0.0).orders())

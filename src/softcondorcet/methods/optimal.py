@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
@@ -43,9 +44,12 @@ class Solved:
 Solve = Callable[[Pairs], Solved]
 
 
-def best_order(pairs: Pairs, values: Floats, large: Solve) -> Solved:
-    """Component by component, each started from the order of `values`; those over 20 agents are solved by `large`."""
-    label = strong_labels(pairs, by="majority")
+def best_order(pairs: Pairs, values: Floats, large: Solve, label: Ints | None = None) -> Solved:
+    """Component by component, each started from the order of `values`; those over 20 agents are solved by `large`.
+
+    `label` numbers the component of each agent from the top down, where that is to follow more than the majority.
+    """
+    label = strong_labels(pairs, by="majority") if label is None else label
     order, loss, bound = np.lexsort((-values, label)), 0.0, 0.0
     # The small ones first, so that a large one cannot use up their time.
     for first, part in sorted(_components(pairs, label, order), key=lambda found: found[1].n_agents):
@@ -53,6 +57,34 @@ def best_order(pairs: Pairs, values: Floats, large: Solve) -> Solved:
         order[first : first + part.n_agents] = order[first : first + part.n_agents][solved.order]
         loss, bound = loss + solved.loss, bound + solved.bound
     return Solved(order, loss, bound)
+
+
+def in_sequence(pairs: Pairs, values: Floats) -> Ints:
+    """Number of the component of each agent, from the top down: of two that no majority orders, the better by `values`.
+
+    Of all components that none left is above, the one with the best agent comes next. O(pairs log pairs).
+    """
+    label = strong_labels(pairs, by="majority")
+    count = int(label.max(initial=-1)) + 1
+    won = pairs.margin > 0
+    above = label[np.where(won, pairs.left, pairs.right)]
+    below = label[np.where(won, pairs.right, pairs.left)]
+    edges = np.unique(np.stack([above, below])[:, (pairs.margin != 0) & (above != below)], axis=1)
+    first = np.searchsorted(edges[0], np.arange(count + 1)).tolist()
+    waits, reached = np.bincount(edges[1], minlength=count).tolist(), edges[1].tolist()
+    best = np.full(count, -np.inf)
+    np.maximum.at(best, label, values)
+    ready = [(-best[k], k) for k in range(count) if not waits[k]]
+    heapify(ready)
+    place = np.empty(count, dtype=np.int64)
+    for number in range(count):
+        _, k = heappop(ready)
+        place[k] = number
+        for other in reached[first[k] : first[k + 1]]:
+            waits[other] -= 1
+            if not waits[other]:
+                heappush(ready, (-best[other], other))
+    return place[label]
 
 
 def solve_by_subsets(part: Pairs) -> Solved:
@@ -81,13 +113,19 @@ def unavoidable(pairs: Pairs) -> float:
 def smallest_step(margin: Floats) -> float:
     """By how much the losses of two orders differ at least: 1 for whole weights, else next to nothing."""
     whole = bool((margin == np.round(margin)).all())
-    return 1 - 1e-6 if whole else 1e-9 * max(float(np.abs(margin).sum()), 1.0)
+    return 1 - 1e-6 if whole else max(1e-9 * float(np.abs(margin).sum()), float(np.finfo(float).tiny))
 
 
 def margin_matrix(pairs: Pairs) -> Floats:
     margin = np.zeros((pairs.n_agents, pairs.n_agents))
     margin[pairs.left, pairs.right], margin[pairs.right, pairs.left] = pairs.margin, -pairs.margin
     return margin
+
+
+def only_margins(agents: tuple[str, ...], above: Ints, below: Ints, margin: Floats) -> Pairs:
+    """Pairs that hold margins and nothing else: of `above` over `below`, sorted."""
+    won, lost = np.maximum(margin, 0), np.maximum(-margin, 0)
+    return Pairs(agents, above.astype(np.int32), below.astype(np.int32), won, lost, np.zeros(len(margin)))
 
 
 def contradicted(margin: Floats, order: Ints) -> float:
@@ -112,15 +150,8 @@ def _components(pairs: Pairs, label: Ints, order: Ints) -> Iterator[tuple[int, P
     margin = np.where(a < b, pairs.margin[inside], -pairs.margin[inside])[turn]
     for k in np.flatnonzero(size > 1):
         first, last = np.searchsorted(above, begin[k : k + 2])
-        won = margin[first:last]
+        names = tuple(pairs.agents[agent] for agent in order[begin[k] : begin[k + 1]])
         yield (
             int(begin[k]),
-            Pairs(
-                tuple(pairs.agents[agent] for agent in order[begin[k] : begin[k + 1]]),
-                (above[first:last] - begin[k]).astype(np.int32),
-                (below[first:last] - begin[k]).astype(np.int32),
-                np.maximum(won, 0),
-                np.maximum(-won, 0),
-                np.zeros(len(won)),
-            ),
+            only_margins(names, above[first:last] - begin[k], below[first:last] - begin[k], margin[first:last]),
         )

@@ -46,7 +46,7 @@ def rated(
         converged=converged,
         error=error,
         discrete_loss=loss,
-        # Agents that share a rating may spare half a mistake per tie in a vote, which no strict order can.
+        # Added up in another order, the same numbers may differ in the last digit.
         lower_bound=None if lower_bound is None else min(lower_bound, loss),
         condorcet_winner=majority.condorcet_winner(pairs),
         smith_set=majority.smith_set(pairs),
@@ -66,9 +66,9 @@ def limits(pairs: Pairs) -> list[str]:
             f"nothing; the smallest: {some(groups[-1])}"
         )
     for names, words in (
-        (majority.unlisted(pairs), "in no comparison; left at the middle"),
-        (majority.undefeated(pairs), "never below another; only the bounds or a prior limit the rating"),
-        (majority.winless(pairs), "never above another; only the bounds or a prior limit the rating"),
+        (majority.unlisted(pairs), "in no comparison, so nothing is known of their strength"),
+        (majority.undefeated(pairs), "never below another, so the votes set no limit above"),
+        (majority.winless(pairs), "never above another, so the votes set no limit below"),
     ):
         if names:
             notes.append(f"{len(names)} agent{'s' * (len(names) > 1)} {words}: {some(names)}")

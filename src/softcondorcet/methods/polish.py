@@ -26,7 +26,7 @@ from softcondorcet.options import Box, Watch
 from softcondorcet.pairs import Pairs
 
 # Ratings closer than this share of the box are equal up to rounding; a strict order is kept apart by less than that.
-_EQUAL, _APART = 1e-6, 1e-9
+EQUAL, _APART = 1e-6, 1e-9
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def descend_and_polish(
     near, walked = Descent(start, 0, np.inf, False), min(len(walk), steps - 1)
     if walked:
         near = descend(loss, start, walk, bounds=bounds, steps=walked, tol=tol, watch=_within(watch, 0, steps))
-    tiers = best_tiers(pairs, near.ratings, _EQUAL * (bounds[1] - bounds[0]))
+    tiers = best_tiers(pairs, near.ratings, EQUAL * (bounds[1] - bounds[0]))
     if not len(tiers.agents):
         return Descent(near.ratings, near.steps, 0.0, True, near.errors, tiers.bound)
     even = tiers.put(near.ratings, tiers.spread(bounds))
@@ -103,17 +103,18 @@ def _within(watch: Watch | None, done: int, steps: int) -> Watch | None:
     return None if watch is None else lambda step, _, ratings: watch(done + step, steps, ratings)
 
 
-def best_tiers(pairs: Pairs, ratings: Floats, equal: float) -> Tiers:
+def best_tiers(pairs: Pairs, ratings: Floats, equal: float, exact: bool = True) -> Tiers:
     """The best order near these ratings; agents that no margin speaks about are left out.
 
-    Neighbours stay tied when their ratings were equal and no margin between them says who is better.
+    Neighbours stay tied when their ratings were equal and no margin between them says who is better. Without `exact`
+    the order is only improved by insertion, and there is no bound.
     """
     rows, decided = pairs.by_agent, pairs.margin != 0
     left, right = pairs.left[decided], pairs.right[decided]
     # Equal up to rounding must not mean ordered by rounding: the larger total margin goes first, then the first named.
     order: Ints = np.lexsort((-rows.sums(rows.margin), -np.round(ratings / equal)))
     insertion.improve_order(rows.row, rows.column, rows.margin, order, len(order) + 100)
-    order, bound = _exact_where_small(pairs, order)
+    order, bound = _exact_where_small(pairs, order) if exact else (order, None)
     component = linked_labels(pairs, decided)
     spoken = np.zeros(pairs.n_agents, dtype=bool)
     spoken[left] = spoken[right] = True

@@ -142,7 +142,7 @@ def sco(
         if loss == "kendall"
         else FootruleLoss(as_votes(data))
     )
-    walk = [target] if start is not None else _walk(target, high - low)
+    walk = [target] if start is not None else walk_to(target, high - low)
     if plain and polish:
         end = descend_and_polish(smooth, pairs, first, walk, bounds=bounds, steps=steps, tol=tol, watch=watch)
     else:
@@ -174,7 +174,7 @@ def _auto_temperature(m: int, width: float, solver: str) -> float:
     return width / 100 if solver == "sgd" else width / float(np.clip(10 * m, 100, 640))
 
 
-def _walk(target: Stage, width: float) -> list[Stage]:
+def walk_to(target: Stage, width: float) -> list[Stage]:
     """From easy to sharp. The sigmoid loss is walked down in temperature: from the middle of the box, at a high
 
     temperature, it pulls just as the convex end does. Below sharpness 1 the sharpness rises from that end.

@@ -124,13 +124,15 @@ def sigmoidal_program(
     if start.loss is not None and start.loss < loss * (1 - 1e-12):
         ratings, loss = start.values, start.loss
     bound = min(problem.unit * (problem.always + proof.bound), loss)
+    # The search aims lower than `tol`: what a limit ended may be within it all the same.
+    met = loss - bound <= max(tol * loss, _FLOOR * problem.unit * problem.total)
     return rated(
         data,
         ratings,
         "sigmoidal_program",
         {"temperature": heat, "bounds": [low, high], "tol": tol, "nodes": nodes, "time_limit": time_limit},
-        converged=not proof.status.endswith("limit"),
-        status=proof.status,
+        converged=met or not proof.status.endswith("limit"),
+        status="within_tolerance" if met and proof.status.endswith("limit") else proof.status,
         steps=proof.nodes,
         error=loss - bound,
         loss=loss,
