@@ -1,0 +1,53 @@
+"""One look for all figures: eight colours that people with any colour vision can tell apart, and a mark for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito, "Color universal design", 2008.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C8C8C")
+MARKS = "osD^vPX*"
+LINES = ("-", "--", "-.", ":")
+
+
+def look(number: int) -> dict[str, Any]:
+    """Colour, mark and line of the `number`-th series; no two of the first 32 look the same."""
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "marker": MARKS[number % len(MARKS)],
+        "linestyle": LINES[number // len(COLOURS) % len(LINES)],
+        "markersize": 4.5,
+        "linewidth": 1.4,
+    }
+
+
+def figure(width: float = 8.0, height: float = 4.5, **grid: Any) -> tuple[Figure, Any]:
+    """A figure and its axes, with a light grid and no box."""
+    from matplotlib.figure import Figure
+
+    made = Figure(figsize=(width, height), layout="constrained")
+    axes = made.subplots(**grid)
+    for axis in axes.ravel() if hasattr(axes, "ravel") else [axes]:
+        axis.grid(color="0.9", linewidth=0.8)
+        axis.set_axisbelow(True)
+        axis.spines[["top", "right"]].set_visible(False)
+    return made, axes
+
+
+def band(axis: Any, x: Sequence[float], mean: Sequence[float], half: Sequence[float], number: int, label: str) -> None:
+    """A line with its 95 % interval as a band; a long one has a mark on every so many points."""
+    style = look(number)
+    axis.plot(x, mean, label=label, markevery=max(1, len(x) // 16), **style)
+    low, high = [m - h for m, h in zip(mean, half, strict=True)], [m + h for m, h in zip(mean, half, strict=True)]
+    axis.fill_between(x, low, high, color=style["color"], alpha=0.15, linewidth=0)
+
+
+def whiskers(
+    axis: Any, x: Sequence[float], mean: Sequence[float], half: Sequence[float], number: int, label: str
+) -> None:
+    """A line with its 95 % interval as error bars."""
+    axis.errorbar(x, mean, yerr=half, label=label, capsize=2, elinewidth=0.8, **look(number))

@@ -1,0 +1,169 @@
+"""Run a study: its jobs on all cores, each kept in a journal as it ends, then the table, the claims and the figures.
+
+A run that was stopped goes on where it was: jobs found in the journal are not run again. A journal of another version,
+scale or data is begun anew.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import multiprocessing
+import time
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from softcondorcet import __version__, threads
+from softcondorcet.errors import DataError
+from softcondorcet.options import Watch, needs
+from softcondorcet.reproduce.study import Claim, Files, Job, Row, Scale, Study
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """What a run left: the table, the claims, and the files written."""
+
+    table: list[Row]
+    claims: list[Claim]
+    written: list[Path]
+
+
+def reproduce(
+    study: Study,
+    scale: Scale,
+    files: Files,
+    folder: Path,
+    *,
+    workers: int | None = None,
+    fresh: bool = False,
+    watch: Watch | None = None,
+) -> Reproduced:
+    """Run the jobs that are left and write results/NAME.csv, results/NAME.json and figures/NAME.png and .svg."""
+    needs("matplotlib", "plot")
+    began = time.monotonic()
+    rows = _finish(study, scale, files, folder / "work" / f"{study.name}-{scale}.jsonl", workers, fresh, watch)
+    table = study.table(rows)
+    claims = study.claims(table)
+    about = {
+        "study": study.name, "title": study.title, "scale": scale, "version": __version__,
+        "seconds": round(time.monotonic() - began, 1), "claims": [asdict(claim) for claim in claims],
+    }  # fmt: skip
+    written = [_write_table(table, folder / "results" / f"{study.name}.csv")]
+    written.append(_write(folder / "results" / f"{study.name}.json", json.dumps(about, indent=2, ensure_ascii=False)))
+    return Reproduced(table, claims, [*written, *draw(study, table, folder)])
+
+
+def redraw(study: Study, folder: Path) -> list[Path]:
+    """The figures of a table that was written before."""
+    path = folder / "results" / f"{study.name}.csv"
+    if not path.exists():
+        raise DataError(f"{path}: expected the table of an earlier run; run 'sco reproduce {study.name}' first")
+    return draw(study, read_table(path), folder)
+
+
+def draw(study: Study, table: Sequence[Row], folder: Path) -> list[Path]:
+    """Each figure as PNG and SVG."""
+    written = []
+    for part, figure in study.draw(table).items():
+        for suffix in ("png", "svg"):
+            path = folder / "figures" / f"{study.name}{part and '-' + part}.{suffix}"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            figure.savefig(path, dpi=150)
+            written.append(path)
+    return written
+
+
+def read_table(path: Path) -> list[Row]:
+    """A table as ``reproduce`` wrote it: numbers are numbers again, and an empty cell is None."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [{key: _value(cell) for key, cell in row.items()} for row in csv.DictReader(file)]
+
+
+def _value(cell: str) -> Any:
+    try:
+        return json.loads(cell) if cell else None
+    except ValueError:
+        return cell
+
+
+def _finish(
+    study: Study, scale: Scale, files: Files, journal: Path, workers: int | None, fresh: bool, watch: Watch | None
+) -> list[Row]:
+    """The rows of all jobs, in the order of the jobs: from the journal, or run now."""
+    head = {"study": study.name, "scale": scale, "version": __version__,
+            "data": {name: path.stat().st_size for name, path in files.items()}}  # fmt: skip
+    jobs = {json.dumps(job, sort_keys=True): job for job in study.jobs(scale, files)}
+    done = {} if fresh else _read_journal(journal, head)
+    if not done:
+        _write(journal, json.dumps(head))
+    left = {key: job for key, job in jobs.items() if key not in done}
+    with journal.open("a", encoding="utf-8") as file:
+        for key, rows in _run(study, left, files, workers, len(jobs), watch):
+            done[key] = rows
+            # A line begins with its end of line: it is whole even where the one before was cut off.
+            file.write("\n" + json.dumps([key, rows], allow_nan=False))
+            file.flush()
+    return [row for key in jobs for row in done[key]]
+
+
+def _read_journal(journal: Path, head: dict[str, Any]) -> dict[str, list[Row]]:
+    """Finished jobs, if the journal is of the same run; a line cut off by a stop is left out."""
+    if not journal.exists():
+        return {}
+    lines = journal.read_text(encoding="utf-8").splitlines()
+    done: dict[str, list[Row]] = {}
+    for number, line in enumerate(lines):
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if number == 0 and entry != head:
+            return {}
+        if number:
+            done[entry[0]] = entry[1]
+    return done
+
+
+def _run(study: Study, jobs: dict[str, Job], files: Files, workers: int | None, total: int, watch: Watch | None) -> Any:
+    """(key, rows) of each job as it ends. One process is no process: easier to debug, and quicker for a few jobs."""
+    finished = total - len(jobs)
+    if (workers or threads.cores()) == 1 or len(jobs) == 1:
+        for key, job in jobs.items():
+            yield key, study.work(job, files)
+            finished += 1
+            _report(watch, finished, total)
+        return
+    with ProcessPoolExecutor(workers or threads.cores(), multiprocessing.get_context("spawn")) as pool:
+        running: dict[Future[list[Row]], str] = {pool.submit(study.work, job, files): key for key, job in jobs.items()}
+        try:
+            while running:
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    yield running.pop(future), future.result()
+                    finished += 1
+                    _report(watch, finished, total)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _report(watch: Watch | None, done: int, total: int) -> None:
+    if watch is not None:
+        watch(done, total, None)
+
+
+def _write_table(table: Sequence[Row], path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(key for row in table for key in row)), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(table)
+    return path
+
+
+def _write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
