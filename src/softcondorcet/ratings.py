@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,12 @@ import numpy as np
 from softcondorcet.arrays import Flags, Floats, Ints, read_only
 from softcondorcet.errors import DataError, OptionError, some
 from softcondorcet.options import check, positive
+from softcondorcet.tables import as_html, printable
 
 # A smooth loss within this share of its bound counts as the global minimum: the tolerance of ``sigmoidal_program``.
 CERTIFIED = 1e-3
+# Agents in the table of a notebook.
+_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +104,15 @@ class Ratings:
     def rank_of(self, agent: str) -> int:
         return int(self.ranks[self._find(agent)])
 
+    def values_of(self, agents: Sequence[str]) -> Floats:
+        """The ratings of all agents, in the order of `agents`."""
+        missing = [name for name in agents if name not in self._number]
+        if missing or len(agents) != len(self):
+            said = f"none of agent {missing[0]!r}" if missing else f"{len(self)} for {len(agents)} agents"
+            raise OptionError(f"board must be ratings of the agents of these votes, got {said}")
+        found: Floats = self.values[[self._number[name] for name in agents]]
+        return found
+
     def __len__(self) -> int:
         return len(self.agents)
 
@@ -111,12 +124,12 @@ class Ratings:
 
     @property
     def gap(self) -> float | None:
-        """How far the discrete loss can be from the smallest possible one, as a share of it, when a bound is known."""
+        """The share of the discrete loss that a better order might avoid, when a bound is known; 0 is optimal."""
         return _share_left(self.discrete_loss, self.lower_bound)
 
     @property
     def loss_gap(self) -> float | None:
-        """How far the smooth loss can be from the smallest one in the box, as a share of it, when a bound is known."""
+        """The share of the smooth loss that better ratings in the box might avoid, when a bound is known."""
         return _share_left(self.loss, self.loss_bound)
 
     def probability(self, a: str, b: str) -> float:
@@ -145,6 +158,7 @@ class Ratings:
             shift = 1000.0 - float(values.mean()) if len(values) else 0.0
         else:
             pair = isinstance(anchor, tuple | list) and len(anchor) == 2 and anchor[0] in self
+            pair = pair and isinstance(anchor[1], int | float)
             check(pair, "anchor", "an agent of these ratings and its rating", anchor)
             shift = float(anchor[1]) - float(values[self._find(anchor[0])])
         return replace(self, values=values + shift, unit=unit if self.unit else None)
@@ -161,13 +175,15 @@ class Ratings:
 
     def summary(self) -> list[str]:
         """What the order rests on, in a few lines for people."""
-        state = {True: "converged, ", False: "not converged, ", None: ""}[self.converged]
-        lines = [f"{self.method}: {state}{self.steps:,} step{'s' * (self.steps != 1)}"]
+        ended = {True: ["converged"], False: ["not converged"], None: []}[self.converged]
+        ended += [f"{self.steps:,} step{'s' * (self.steps > 1)}"] if self.steps else []
+        lines = [f"{self.method}: {', '.join(ended)}" if ended else self.method]
         if self.discrete_loss is not None:
             lines.append(f"the order contradicts {self.discrete_loss:,g} comparisons of the votes")
         if self.gap is not None:
             bound = f"no order contradicts fewer than {self.lower_bound:,g}"
-            lines.append(f"{bound}: this one is {'optimal' if self.gap <= 0 else f'within {self.gap:.3%} of that'}")
+            rest = f"at most {self.gap:.3%} of its contradictions could be avoided"
+            lines.append(f"{bound}: {'this one is optimal' if self.gap <= 0 else rest}")
         if self.loss is not None and self.loss_gap is not None and self.loss_bound is not None:
             proof = "global minimum, up to" if self.loss_gap <= CERTIFIED else "a global minimum is lower by at most"
             lines.append(f"the loss is {self.loss:,.6g}: {proof} {max(self.loss - self.loss_bound, 0):.1g}")
@@ -244,6 +260,20 @@ class Ratings:
 
         return pyarrow.Table.from_pylist(self.rows())
 
+    def plot(self, *, top: int = 30, ax: Any = None) -> Any:
+        """A figure of the best agents' ratings, see ``plots.whiskers``. Needs the `plot` extra."""
+        from softcondorcet.plots import whiskers
+
+        return whiskers(self, top=top, ax=ax)
+
+    def _repr_html_(self) -> str:
+        """The best agents as a table and what the order rests on, for notebooks."""
+        more = f", the best {_SHOWN} of {len(self):,} agents" if len(self) > _SHOWN else ""
+        notes = "".join(f"<li>{escape(printable(line))}</li>" for line in self.summary())
+        table = as_html(self.rows(_SHOWN), self.method + more)
+        # The classes keep notebooks from reading a dollar sign in a name as the start of a formula.
+        return f'<div class="tex2jax_ignore mathjax_ignore">{table}<ul>{notes}</ul></div>'
+
     def __repr__(self) -> str:
         shown = ", ".join(f"{r['agent']} {r['rating']:.4g}" for r in self.rows(5))
         more = ", ..." if len(self) > 5 else ""
@@ -269,7 +299,7 @@ def _share_left(loss: float | None, bound: float | None) -> float | None:
     """How much of a loss could still be saved; what rounding may have left counts as nothing."""
     if loss is None or bound is None:
         return None
-    return (loss - bound) / loss if loss - bound > 1e-9 * loss else 0.0
+    return (loss - bound) / loss if loss - bound > 1e-12 * loss else 0.0
 
 
 def _short(error: Exception) -> str:

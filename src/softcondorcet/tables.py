@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 from unicodedata import combining, east_asian_width
 
@@ -26,7 +27,7 @@ def as_table(rows: Sequence[Row]) -> str:
     if not cells:
         return ""
     numeric = [not isinstance(value, str) for value in rows[0].values()] if rows else [False] * len(cells[0])
-    width = [max(_columns(line[c]) for line in cells) for c in range(len(cells[0]))]
+    width = [max(wide(line[c]) for line in cells) for c in range(len(cells[0]))]
     return "\n".join("  ".join(map(_padded, line, width, numeric)).rstrip() for line in cells)
 
 
@@ -54,12 +55,42 @@ def as_latex(rows: Sequence[Row]) -> str:
     )
 
 
+def as_html(rows: Sequence[Row], caption: str = "") -> str:
+    """A plain table without style, for notebooks."""
+    right = ' style="text-align: right"'
+    head, *body = _cells(rows, lambda name: escape(printable(name)))
+    words = f"<caption>{escape(printable(caption))}</caption>" if caption else ""
+    text = [isinstance(value, str) for value in rows[0].values()] if rows else [False] * len(head)
+    lines = ["".join(f"<th>{cell}</th>" for cell in head)]
+    lines += ["".join(f"<td{'' if t else right}>{c}</td>" for c, t in zip(line, text, strict=True)) for line in body]
+    return f"<table>{words}{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+
 FORMATS = {"table": as_table, "md": as_markdown, "csv": as_csv, "latex": as_latex}
 
 
 def printable(name: str) -> str:
     """A name that cannot move the cursor, ring the bell or break the line."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+def clipped(name: str, columns: int) -> str:
+    """A printable name of at most so many columns. The middle goes: versions and sizes stand at the end of names."""
+    shown = printable(name)
+    if wide(shown) <= columns and len(shown) <= columns:
+        return shown
+    head, tail = _fitting(shown, columns - 1 - columns // 3), _fitting(shown[::-1], columns // 3)[::-1]
+    return f"{head}…{tail}"
+
+
+def _fitting(text: str, columns: int) -> str:
+    """The first letters that fit; here a combining letter takes a column too, or a pile of them would never end."""
+    taken = 0
+    for k, letter in enumerate(text):
+        taken += max(wide(letter), 1)
+        if taken > columns:
+            return text[:k]
+    return text
 
 
 def short(value: Any) -> str:
@@ -69,13 +100,13 @@ def short(value: Any) -> str:
     return str(value)
 
 
-def _columns(text: str) -> int:
+def wide(text: str) -> int:
     """How wide a terminal shows it: two columns for wide letters, none for combining ones."""
     return sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text)
 
 
 def _padded(text: str, width: int, right: bool) -> str:
-    space = " " * (width - _columns(text))
+    space = " " * (width - wide(text))
     return space + text if right else text + space
 
 

@@ -1,0 +1,192 @@
+"""The answer in one sentence: who is first, and whether the pairs agree, before and apart from any model.
+
+The top agent of a board may beat every other one (a Condorcet winner), stand on a cycle of the majority, be unbeaten
+without having met everyone, or be beaten by agents that no cycle links it to. All but the first are said.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from softcondorcet.arrays import Floats, Ints
+from softcondorcet.drawing.svg import number
+from softcondorcet.majority import linked_labels, strong_labels
+from softcondorcet.pairs import Pairs
+from softcondorcet.ratings import Ratings
+from softcondorcet.reporting.titles import title_of
+
+# As many agents as a drawing of a cycle shows with all the arrows between them.
+_DRAWN = 7
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`answer` is the sentence, `details` say more; `names`, `arrows` and `loop` are what ``drawing.cycle`` draws."""
+
+    kind: Literal["winner", "overruled", "cycle", "unbeaten", "beaten", "nothing"]
+    answer: str
+    details: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    arrows: tuple[tuple[int, int, float], ...] = ()
+    loop: tuple[int, ...] = ()
+
+
+def verdict(pairs: Pairs, board: Ratings) -> Verdict:
+    """What the pairs say about the first agent of a board."""
+    if not len(board):
+        return Verdict("nothing", "There are no agents.")
+    top = int(board.index[0])
+    name = board.agents[top]
+    if len(board) == 1:
+        return Verdict("nothing", f"{name} is the only agent: there is nothing to compare.")
+    if not len(pairs):
+        return Verdict("nothing", "No vote compares two agents: there is nothing to rank.")
+    linked = linked_labels(pairs)
+    near = np.flatnonzero(linked == linked[top])
+    if len(near) == 1:
+        return Verdict("nothing", f"{name} comes first, but no vote compares it with another agent.")
+    winner = _winner(pairs, near)
+    if winner == top:
+        return _won(pairs, board, top, near)
+    if winner is not None:
+        return _overruled(pairs, board, top, winner, near)
+    label = strong_labels(pairs, by="majority")
+    circle = np.flatnonzero(label == label[top])
+    if len(circle) > 1:
+        return _circling(pairs, board, top, circle, near)
+    return _apart(pairs, board, top, near)
+
+
+def _row(pairs: Pairs, agent: int) -> tuple[Ints, Floats]:
+    """The agents that this one met, and its margin over each."""
+    rows = pairs.by_agent
+    span = slice(rows.row[agent], rows.row[agent + 1])
+    return rows.column[span], rows.margin[span]
+
+
+def _winner(pairs: Pairs, near: Ints) -> int | None:
+    """The agent that beats all others of its linked group, if there is one."""
+    met_all = np.flatnonzero(np.diff(pairs.by_agent.row) == len(near) - 1)
+    return next((int(k) for k in np.intersect1d(met_all, near) if (_row(pairs, int(k))[1] > 0).all()), None)
+
+
+def _among(board: Ratings, near: Ints) -> tuple[str, tuple[str, ...]]:
+    """Words for whom the answer holds, and for whom it does not."""
+    if len(near) == len(board):
+        return "every other agent", ()
+    rest = len(board) - len(near)
+    note = (
+        f"{rest:,} agent{'s were' if rest > 1 else ' was'} never compared with these {len(near):,}, not even through "
+    )
+    return f"each of the {len(near) - 1:,} others it can be compared with", (note + "others: no order can place them.",)
+
+
+def _won(pairs: Pairs, board: Ratings, top: int, near: Ints) -> Verdict:
+    others, notes = _among(board, near)
+    column, margin = _row(pairs, top)
+    closest = int(np.argmin(margin))
+    rival, lead = board.agents[column[closest]], number(float(margin[closest]))
+    detail = f"Its closest contest is with {rival}, won by {lead} vote{'s' * (lead != '1')}."
+    return Verdict("winner", f"{board.agents[top]} is best: it beats {others} head to head.", (detail, *notes))
+
+
+def _overruled(pairs: Pairs, board: Ratings, top: int, winner: int, near: Ints) -> Verdict:
+    others, notes = _among(board, near)
+    first, best = board.agents[top], board.agents[winner]
+    answer = f"{best} beats {others} head to head, but {title_of(board.method)} puts {first} first."
+    return Verdict("overruled", answer, (_beaten_by(pairs, board, top), *notes))
+
+
+def _circling(pairs: Pairs, board: Ratings, top: int, circle: Ints, near: Ints) -> Verdict:
+    best_first = board.index[np.isin(board.index, circle)].tolist()
+    names = [board.agents[k] for k in best_first]
+    answer = f"No agent beats all others: {_list(names)} beat each other in a circle."
+    loop = _shortest_cycle(pairs, top)
+    shown = best_first if len(names) <= _DRAWN else loop
+    place = {agent: k for k, agent in enumerate(shown)}
+    arrows = [
+        (place[a], place[b], float(lead))
+        for a in shown
+        for b, lead in zip(*(x.tolist() for x in _row(pairs, a)), strict=True)
+        if lead > 0 and b in place
+    ]
+    steps = list(zip(loop, [*loop[1:], loop[0]], strict=True))
+    leads = {(shown[a], shown[b]): lead for a, b, lead in arrows}
+    told = "; ".join(f"{board.agents[a]} beats {board.agents[b]} by {number(leads[a, b])}" for a, b in steps)
+    weakest = min(steps, key=lambda step: leads[step])
+    details = [
+        f"{told}.",
+        f"Every order contradicts one of these; the weakest is that of {board.agents[weakest[0]]} over "
+        f"{board.agents[weakest[1]]}.",
+        f"{title_of(board.method)} puts {board.agents[top]} first.",
+        *_among(board, near)[1],
+    ]
+    return Verdict(
+        "cycle",
+        answer,
+        tuple(details),
+        tuple(board.agents[k] for k in shown),
+        tuple(arrows),
+        tuple(place[k] for k in loop),
+    )
+
+
+def _apart(pairs: Pairs, board: Ratings, top: int, near: Ints) -> Verdict:
+    """No winner, and no cycle through the first agent: it is unbeaten but has not met everyone, or it is beaten."""
+    name, (column, margin) = board.agents[top], _row(pairs, top)
+    notes = _among(board, near)[1]
+    if (margin < 0).any():
+        answer = f"{title_of(board.method)} puts {name} first, though not every agent it met is below it."
+        return Verdict("beaten", answer, (_beaten_by(pairs, board, top), *notes))
+    shared = np.flatnonzero(board.ranks == 1)
+    if len(shared) > 1:
+        answer = f"{_list([board.agents[k] for k in shared])} share first place: the votes do not say which is better."
+        return Verdict("unbeaten", answer, (*(_met(pairs, board, int(k)) for k in shared[:3]), *notes))
+    unmet, level = len(near) - 1 - len(column), [board.agents[b] for b in column[margin == 0]]
+    reasons = [f"has not met {unmet:,} of the others"] * bool(unmet) + [f"is level with {_list(level)}"] * bool(level)
+    answer = f"{name} comes first: no agent beats it, but it {' and '.join(reasons)}."
+    return Verdict("unbeaten", answer, (_met(pairs, board, top), *notes))
+
+
+def _met(pairs: Pairs, board: Ratings, agent: int) -> str:
+    column, margin = _row(pairs, agent)
+    return f"{board.agents[agent]} beats {int((margin > 0).sum()):,} of the {len(column):,} agents it met."
+
+
+def _beaten_by(pairs: Pairs, board: Ratings, top: int) -> str:
+    column, margin = _row(pairs, top)
+    lost = [(board.agents[b], -float(lead)) for b, lead in zip(column, margin, strict=True) if lead < 0]
+    told = _list([f"{name} (by {number(lead)})" for name, lead in sorted(lost, key=lambda pair: -pair[1])])
+    return f"{told} beat{'s' * (len(lost) == 1)} {board.agents[top]} head to head." if lost else ""
+
+
+def _shortest_cycle(pairs: Pairs, start: int) -> list[int]:
+    """Agents each of which beats the next, and the last the first: as few as possible, stronger margins first."""
+    before: dict[int, int] = {}
+    queue = deque([start])
+    while queue:
+        agent = queue.popleft()
+        column, margin = _row(pairs, agent)
+        beaten = np.flatnonzero(margin > 0)
+        for k in beaten[np.argsort(-margin[beaten], kind="stable")].tolist():
+            other = int(column[k])
+            if other == start:
+                loop = [agent]
+                while loop[-1] != start:
+                    loop.append(before[loop[-1]])
+                return loop[::-1]
+            if other not in before:
+                before[other] = agent
+                queue.append(other)
+    raise AssertionError("an agent of a strongly connected group stands on a cycle")
+
+
+def _list(names: list[str], most: int = 4) -> str:
+    """A, B and C; or the first few and how many more."""
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1:,} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
