@@ -136,13 +136,15 @@ def test_simulate_repeats_with_its_seed(model: str) -> None:
     assert first.stdout != run("simulate", model, "--seed", "1").stdout
 
 
-def test_the_demo_can_be_had_as_a_file(tmp_path: Path) -> None:
+def test_the_demo_can_be_had_as_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     path = str(tmp_path / "arena.csv")
     assert run("simulate", "demo", "-o", path).exit_code == 0
     assert run("rank", path).stdout.split() == run("demo").stdout.split("\n\n")[1].split()
 
 
-def test_demo_needs_nothing() -> None:
+def test_demo_needs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     result = run("demo")
     assert result.exit_code == 0
     assert "aster" in result.stdout

@@ -109,3 +109,14 @@ def test_links_lead_somewhere() -> None:
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_table_of_methods_is_that_of_the_registry() -> None:
+    page = (ROOT / "docs/methods/README.md").read_text()
+    head = next(line for line in page.splitlines() if line.startswith("| method |"))
+    columns = [cell.strip() for cell in head.strip("|").split("|")][1:]
+    for method in sc.METHODS.values():
+        promised = method.properties | ({"log-odds"} if method.link else set())
+        ticks = ["✓" if column in promised else "" for column in columns]
+        assert f"| [{method.name}]({method.name}.md) | {' | '.join(ticks)} |" in page
+        assert f"- **{method.name}**: {method.title}. {method.citation}." in page

@@ -56,9 +56,19 @@ _HOME = {
     "Comparison": "comparison",
     "holdout": "heldout",
     "Holdout": "heldout",
+    "bootstrap": "bootstrapping",
+    "posterior": "sgd_posterior",
+    "Uncertainty": "uncertainty",
+    "next_matches": "next_match",
+    "NextMatches": "next_match",
     "tune": "tuning",
     "Tuned": "tuning",
     "inspect": "doctor",
+    "Inspection": "doctor",
+    "Finding": "doctor",
+    "robustness": "robust",
+    "Robustness": "robust",
+    "report": "reporting",
     "condorcet_winner": "majority",
     "condorcet_loser": "majority",
     "weak_condorcet_winners": "majority",
@@ -73,14 +83,15 @@ _HOME = {
     "discrete_loss": "metrics",
     "mean_true_rating_distance": "metrics",
 }
-_MODULES = ("majority", "metrics", "synthetic")
+_MODULES = ("majority", "metrics", "plots", "synthetic")
 
 __all__ = [*_HOME, *_MODULES, "__version__"]  # noqa: PLE0604
 
 if TYPE_CHECKING:
-    from softcondorcet import majority, metrics, synthetic
+    from softcondorcet import majority, metrics, plots, synthetic
+    from softcondorcet.bootstrapping import bootstrap
     from softcondorcet.comparison import Comparison, compare
-    from softcondorcet.doctor import inspect
+    from softcondorcet.doctor import Finding, Inspection, inspect
     from softcondorcet.errors import DataError, NotConverged, OptionError
     from softcondorcet.heldout import Holdout, holdout
     from softcondorcet.live import Live
@@ -118,12 +129,17 @@ if TYPE_CHECKING:
         mean_true_rating_distance,
         normalized_kendall_tau_distance,
     )
+    from softcondorcet.next_match import NextMatches, next_matches
     from softcondorcet.pairs import Pairs
     from softcondorcet.profile import Profile
     from softcondorcet.ratings import Ratings
     from softcondorcet.readers import read, read_archive, write
     from softcondorcet.registry import METHODS, rank
+    from softcondorcet.reporting import report
+    from softcondorcet.robust import Robustness, robustness
+    from softcondorcet.sgd_posterior import posterior
     from softcondorcet.tuning import Tuned, tune
+    from softcondorcet.uncertainty import Uncertainty
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from softcondorcet import __version__, cli_study
+from softcondorcet import __version__, cli_certainty, cli_data, cli_doctor, cli_report, cli_reproduce, cli_study
 from softcondorcet.arguments import read_votes, reading, saved_ratings, settings_of
 from softcondorcet.errors import DataError, OptionError
 from softcondorcet.options import check
@@ -114,43 +114,24 @@ def rank(
 
     if method not in METHODS:
         raise OptionError(f"--method must be one of {', '.join(METHODS)}, got {method!r}")
+    known_options = METHODS[method].options
+    exact = proof or time_limit is None or "time_limit" in known_options
+    check(exact, "--time-limit", f"left out for {method} without --certify", time_limit)
+    check(start is None or METHODS[method].starts_from_ratings, "--start", f"left out for {method}", start)
     limit = {} if time_limit is None else {"time_limit": time_limit}
     given = {**limit, "seed": seed, "start": None if start is None else saved_ratings(start)}
     with progress() as work:
         work(f"reading {printable(file)}")
         profile = read_votes(file, kind, columns)
         watch = work(f"{method} on {profile.n_votes:,} votes")
-        known = {name: value for name, value in {**given, "watch": watch}.items() if name in METHODS[method].options}
+        known = {name: value for name, value in {**given, "watch": watch}.items() if name in known_options}
+        if start is None:
+            known.pop("start", None)
         board = run(profile, method, **{**known, **settings_of(settings)})
         if proof:
             work("looking for a better order")
             board = prove(profile, board, **limit)
     print_board(board, form, top, quiet)
-
-
-@main.command()
-@reading
-@click.option("--format", "form", type=click.Choice(("table", "json")), default="table", show_default=True)
-@click.option("--strict", is_flag=True, help="Exit with 1 if a finding is a problem; for use in CI.")
-def inspect(file: str, kind: str | None, columns: tuple[str, ...], form: str, strict: bool) -> None:
-    """Say what the data of FILE can support.
-
-    Counts, ties, connections, Condorcet winner, cycles, doubtful votes; each finding with what it means.
-    """
-    from softcondorcet.doctor import inspect as look
-    from softcondorcet.tables import printable
-
-    with progress() as work:
-        work(f"reading {printable(file)}")
-        profile = read_votes(file, kind, columns)
-        work(f"looking at {profile.n_votes:,} votes")
-        found = look(profile)
-    if form == "json":
-        click.echo(found.to_json())
-    else:
-        click.echo("\n".join(printable(line) for line in found.lines()))
-    if strict and not found.healthy:
-        sys.exit(1)
 
 
 @main.command()
@@ -240,21 +221,6 @@ def simulate(
 
 
 @main.command()
-def demo() -> None:
-    """Rank a built-in arena and say what there is to see."""
-    from softcondorcet import synthetic
-    from softcondorcet.doctor import inspect as look
-    from softcondorcet.methods.sco import sco
-
-    profile = synthetic.demo()
-    click.echo(f"A made-up arena: {profile.n_votes:,} battles, {profile.n_agents} models, 8 judges, some ties.\n")
-    print_board(sco(profile), "table", None, quiet=False)
-    click.echo("\nWhat the data says by itself (sco inspect):\n")
-    click.echo("\n".join(look(profile).lines()))
-    click.echo("\nNext: sco rank YOUR_FILE.csv, sco inspect YOUR_FILE.csv, sco simulate demo -o arena.csv")
-
-
-@main.command()
 def methods() -> None:
     """List the methods: name, title, source."""
     from softcondorcet.registry import METHODS
@@ -263,5 +229,17 @@ def methods() -> None:
     click.echo(as_table([{"method": m.name, "title": m.title, "source": m.citation} for m in METHODS.values()]))
 
 
-for command in (cli_study.compare, cli_study.holdout, cli_study.tune):
+for command in (
+    cli_doctor.inspect,
+    cli_doctor.robustness,
+    cli_study.compare,
+    cli_study.holdout,
+    cli_study.tune,
+    cli_certainty.bootstrap,
+    cli_certainty.next_match,
+    cli_report.report,
+    cli_report.demo,
+    cli_reproduce.reproduce,
+    cli_data.data,
+):
     main.add_command(command)

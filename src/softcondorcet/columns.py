@@ -75,7 +75,8 @@ def battles(
     lost = outcome == 1
     agent[:, 0], agent[:, 1] = np.where(lost, agent_b, agent_a), np.where(lost, agent_a, agent_b)
     tier[:, 1] = outcome != 2
-    order, votes = by_time(per_vote(table, np.arange(table.n_rows), weight, group, when, used, (*WEIGHT, "n")))
+    votes = per_vote(table, np.arange(table.n_rows), weight, group, when, used, (*WEIGHT, "n"))
+    order, votes = by_time({**votes, "turned": lost})
     return {
         "agents": names,
         "start": 2 * np.arange(len(outcome) + 1),

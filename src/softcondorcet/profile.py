@@ -30,7 +30,8 @@ class Profile:
 
     Vote ``v`` ranks ``agent[start[v]:start[v + 1]]``, sorted best first, into ``tier`` 0, 1, 2, ... with weight
     ``weight[v]``. ``group`` holds one code into ``groups`` per vote (a judge, a task, a prompt), ``when`` its time in
-    seconds since 1970 (UTC); both are optional. All arrays are read-only.
+    seconds since 1970 (UTC); both are optional. So is ``turned``, for battles: True where the agent shown first is the
+    second entry, so that it can be asked whether being shown first helps. All arrays are read-only.
     """
 
     agents: tuple[str, ...]
@@ -41,12 +42,13 @@ class Profile:
     group: Ints | None = None
     groups: tuple[str, ...] = ()
     when: Floats | None = None
+    turned: Flags | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in _DTYPES.items():
             value = getattr(self, name)
             if value is not None:
-                array = np.array(value, dtype=dtype)
+                array: NDArray[Any] = np.array(value, dtype=dtype)
                 array.setflags(write=False)
                 object.__setattr__(self, name, array)
         object.__setattr__(self, "agents", tuple(self.agents))
@@ -116,6 +118,7 @@ class Profile:
             weight=self.weight[chosen],
             group=None if self.group is None else self.group[chosen],
             when=None if self.when is None else self.when[chosen],
+            turned=None if self.turned is None else self.turned[chosen],
         )
 
     @classmethod
@@ -196,7 +199,7 @@ class Profile:
             raise DataError(f"start: expected {n + 1} offsets from 0 to {len(self.agent)}")
         if len(self.tier) != len(self.agent):
             raise DataError(f"tier: expected {len(self.agent)} entries, got {len(self.tier)}")
-        for name in ("group", "when"):
+        for name in ("group", "when", "turned"):
             column = getattr(self, name)
             if column is not None and len(column) != n:
                 raise DataError(f"{name}: expected one entry for each of {n} votes, got {len(column)}")
@@ -271,6 +274,7 @@ _DTYPES = {
     "weight": np.float64,
     "group": np.int32,
     "when": np.float64,
+    "turned": np.bool_,
 }
 
 

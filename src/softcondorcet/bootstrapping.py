@@ -1,0 +1,214 @@
+"""The bootstrap: rate resamples of the votes as the votes were rated, and see how much the ratings move (Efron, 1979).
+
+Had other votes been cast, other ratings would have come out. Resamples of the votes there are stand in for the votes
+there could have been: each draws as many votes as there are, with replacement, and is rated by the same method from
+scratch. Votes of one judge or task may be alike; then whole groups are drawn (``by="groups"``), or the intervals come
+out too narrow.
+
+Percentile intervals run between the tails of the resampled ratings. BCa intervals (Efron, 1987) shift these tails by
+two numbers: how far the median of the resamples is off the fit, and how fast the spread changes with the rating,
+
+    z0 = quantile of the share of resamples below the fit,     a = sum d^3 / (6 (sum d^2)^1.5),
+    tail -> Phi(z0 + (z0 + z) / (1 - a (z0 + z))),             z the normal quantile of the tail,
+
+where d are the differences of the mean jackknife rating to each jackknife rating. The jackknife leaves out 50 random
+blocks of votes, one at a time, rather than every single vote.
+
+Cost: n fits; of ``sco`` less than that, since a resample needs no proof (``methods.replicates``). Resamples run on all
+cores. Each has its own random numbers, so the same seed gives the same bits on any number of them.
+
+When it misleads: few votes. A resample knows only outcomes that occurred, so an agent that won its three battles wins
+all of them in every resample, and its interval says nothing about a fourth. Such agents are named in a warning.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from softcondorcet import majority, threads
+from softcondorcet.arrays import Floats
+from softcondorcet.comparison import run
+from softcondorcet.errors import DataError, NotConverged, OptionError, some
+from softcondorcet.methods import replicates
+from softcondorcet.options import Watch, check, natural, one_of, whole
+from softcondorcet.pairs import Pairs, as_pairs
+from softcondorcet.ratings import Ratings
+from softcondorcet.registry import METHODS
+from softcondorcet.resampling import Data, Resampling, present, resampling
+from softcondorcet.uncertainty import Uncertainty, check_level
+
+# Parts of the votes that the jackknife of BCa leaves out in turn.
+_BLOCKS = 50
+# Resampling fewer groups than this understates their variety by more than a tenth.
+_FEW_GROUPS = 10
+
+
+def bootstrap(
+    data: Data,
+    method: str = "sco",
+    *,
+    n: int = 200,
+    by: Literal["votes", "groups"] = "votes",
+    interval: Literal["percentile", "bca"] = "percentile",
+    level: float = 0.95,
+    seed: int = 0,
+    watch: Watch | None = None,
+    **options: Any,
+) -> Uncertainty:
+    """Rate resamples of the votes by any method: intervals of ratings and ranks, P(a above b), tie groups.
+
+    Parameters
+    ----------
+    data: a Profile, or Pairs where the method needs no more.
+    method: a name of ``METHODS``; `options` are those of the method.
+    n: how many resamples.
+    by: what is drawn: "votes", or "groups", all votes of a judge, task or prompt together.
+    interval: of ratings: "percentile" or "bca".
+    level: the share of cases in which an interval should hold the truth.
+    seed: of the resamples, and of methods that draw at random.
+    watch: called as ``watch(fit, fits, None)``.
+
+    >>> from softcondorcet import synthetic
+    >>> votes, truth = synthetic.tournament(100, agents=5, noise=20, seed=3)
+    >>> found = bootstrap(votes)
+    >>> found.board.order[0], found.above(*found.board.order[:2]) > 0.5
+    ('agent-1', True)
+    """
+    one_of("method", METHODS, method)
+    whole("n", n)
+    check(n >= 2, "n", "at least 2 resamples", n)
+    one_of("interval", ("percentile", "bca"), interval)
+    check_level(level)
+    natural("seed", seed)
+    for name in ("start", "watch", "every"):
+        check(name not in options, name, "left out: every resample is rated from scratch", options.get(name))
+    board = run(data, method, options, seed)
+    on_pairs = isinstance(data, Pairs) or _needs_only_pairs(method, options)
+    drawn = resampling(data, by, on_pairs, "order" not in METHODS[method].properties)
+    blocks = min(_BLOCKS, drawn.size) if interval == "bca" else 0
+    rate = _rater(method, options, board)
+    *streams, apart = np.random.SeedSequence([seed, 4]).spawn(n + 1)
+
+    def resample(stream: np.random.SeedSequence) -> Rated:
+        rng = np.random.default_rng(stream)
+        return rate(drawn.draw(rng), int(rng.integers(2**31)))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)  # counted below, and said once
+        found = _all(resample, streams, watch, n + blocks)
+        parts = drawn.without_blocks(blocks, np.random.default_rng(apart))
+        jackknife = _all(lambda part: rate(part, seed), parts, _after(watch, n), n + blocks)
+    return Uncertainty(
+        board,
+        np.array([one.values for one in found]),
+        f"{n:,} resamples of {drawn.words}",
+        level,
+        tuple(_limits(data, board, found, drawn, by, level)),
+        skew=_acceleration(np.array([one.values for one in jackknife])) if blocks else None,
+        pairs=as_pairs(data),
+    )
+
+
+@dataclass(frozen=True)
+class Rated:
+    """Ratings of a resample, nan for agents it lacks; all nan, with the reason, where it cannot be rated."""
+
+    values: Floats
+    converged: bool = True
+    reason: str = ""
+
+
+def _rater(method: str, options: dict[str, Any], board: Ratings) -> Callable[[Data, int], Rated]:
+    """From a resample and a seed to ratings, by the same method as the fit."""
+    again = replicates.refit(board.options) if method == "sco" else None
+
+    def rate(data: Data, seed: int) -> Rated:
+        if again is not None and isinstance(data, Pairs):
+            return Rated(np.where(present(data), again(data), np.nan))
+        try:
+            rated = run(data, method, options, seed)
+        except DataError as error:
+            return Rated(np.full(data.n_agents, np.nan), reason=str(error))
+        return Rated(np.where(present(data), rated.values, np.nan), rated.converged is not False)
+
+    return rate
+
+
+def _needs_only_pairs(method: str, options: dict[str, Any]) -> bool:
+    """Whether the method with these options rates pairs: asked by two agents that have beaten each other once."""
+    one = np.ones(1)
+    pair = Pairs(("a", "b"), np.array([0], np.int32), np.array([1], np.int32), one, one, np.zeros(1))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConverged)
+            run(pair, method, options, 0)
+    except (DataError, OptionError):
+        return False
+    return True
+
+
+def _all(work: Callable[[Any], Rated], items: Iterable[Any], watch: Watch | None, total: int) -> list[Rated]:
+    """The work on every item, in order, on all cores; a few items are taken at a time, since they may be large."""
+    found: list[Rated] = []
+    waiting: deque[Future[Rated]] = deque()
+
+    def take(most: int) -> None:
+        while len(waiting) > most:
+            found.append(waiting.popleft().result())
+            if watch is not None:
+                watch(len(found), total, None)
+
+    with ThreadPoolExecutor(threads.cores()) as pool:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            take(2 * threads.cores())
+        take(0)
+    return found
+
+
+def _after(watch: Watch | None, done: int) -> Watch | None:
+    return None if watch is None else lambda step, steps, _: watch(done + step, steps, None)
+
+
+def _acceleration(jackknife: Floats) -> Floats:
+    """Of each agent, from the ratings without each block; 0 for one that blocks do not move."""
+    known = np.where(np.isnan(jackknife), np.nanmean(jackknife, axis=0), jackknife)
+    away = known.mean(axis=0) - known
+    size = (away**2).sum(axis=0) ** 1.5
+    skew: Floats = (away**3).sum(axis=0) / np.where(size > 0, 6 * size, np.inf)
+    return skew
+
+
+def _limits(data: Data, board: Ratings, found: list[Rated], drawn: Resampling, by: str, level: float) -> Iterator[str]:
+    """What the resamples cannot tell, in words."""
+    n, failed = len(found), [one.reason for one in found if one.reason]
+    if len(failed) > n - 2:
+        raise DataError(f"{len(failed)} of {n} resamples cannot be rated: {failed[0]}")
+    if failed:
+        yield f"{len(failed)} of {n} resamples could not be rated and are left out: {failed[0]}"
+    unfinished = sum(not one.converged for one in found)
+    if unfinished:
+        yield f"{unfinished} of {n} resamples did not converge"
+    if by == "groups" and drawn.size < _FEW_GROUPS:
+        yield f"only {drawn.size} groups to draw from: intervals of so few come out too narrow"
+    if n * (1 - level) / 2 < 1:
+        yield f"{n} resamples are too few for {100 * level:g} % intervals: expected at least {round(2 / (1 - level))}"
+    missing = sum(np.isnan(one.values) for one in found if not one.reason)
+    somewhere = [board.agents[k] for k in np.flatnonzero(missing)]
+    if somewhere:
+        share = float(np.max(missing)) / (n - len(failed))
+        yield (
+            f"{len(somewhere)} agents are missing from some resamples (one from {share:.0%} of them) and judged by the "
+            f"others: {some(somewhere)}"
+        )
+    for names, never in ((majority.undefeated(data), "lost"), (majority.winless(data), "won")):
+        if names:
+            whose = "agents" if len(names) > 1 else "agent"
+            yield f"{len(names)} {whose} never {never}, so no resample shows it: intervals too narrow for {some(names)}"

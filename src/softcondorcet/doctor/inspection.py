@@ -1,0 +1,181 @@
+"""Facts and findings about a profile, gathered without fitting anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from softcondorcet import majority
+from softcondorcet.doctor import cycles, judges, links, names, repeats, shown, tasks, times
+from softcondorcet.doctor.case import Case
+from softcondorcet.doctor.cycles import Cycle
+from softcondorcet.doctor.finding import SEVERITIES, Finding, Severity, Unchecked
+from softcondorcet.errors import some
+from softcondorcet.profile import Profile, as_profile
+
+# Every check, by what it looks for.
+CHECKS: dict[str, Callable[[Case], Iterator[Finding]]] = {
+    "compared": links.compared,
+    "disconnected": links.disconnected,
+    "weakly-linked": links.weakly_linked,
+    "one-sided": links.one_sided,
+    "few-votes": links.few_votes,
+    "coverage": links.coverage,
+    "near-duplicates": names.near_duplicates,
+    "position-bias": shown.position_bias,
+    "judge-bias": judges.judges,
+    "judge-ties": judges.tie_habits,
+    "dominant-group": judges.dominant,
+    "ties": judges.ties,
+    "time-drift": times.drift,
+    "duplicate-votes": repeats.duplicates,
+    "heavy-votes": repeats.heavy_votes,
+    "missing-tasks": tasks.missing,
+    "reversed-tasks": tasks.reversed_tasks,
+    "cycles": cycles.cycles,
+}
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """Facts and findings about a profile. ``healthy`` when nothing is a problem.
+
+    ``unchecked`` has the checks that could not be made, each with its reason.
+    """
+
+    n_agents: int
+    n_votes: int
+    total_weight: float
+    shortest_vote: int
+    longest_vote: int
+    comparisons: float
+    tied_share: float
+    pairs_seen: int
+    pairs_possible: int
+    groups: int
+    group_sizes: tuple[int, ...]
+    condorcet_winner: str | None
+    condorcet_loser: str | None
+    weak_condorcet_winners: tuple[str, ...]
+    smith_set: tuple[str, ...]
+    largest_group_winner: str | None
+    largest_group_smith_set: tuple[str, ...]
+    majority_cycles: int
+    largest_cycle: int
+    undefeated: tuple[str, ...]
+    winless: tuple[str, ...]
+    unlisted: tuple[str, ...]
+    duplicate_votes: int
+    findings: tuple[Finding, ...]
+    unchecked: Mapping[str, str] = field(default_factory=dict)
+    strongest_cycle: Cycle | None = None
+
+    @property
+    def healthy(self) -> bool:
+        return self.worst != "problem"
+
+    @property
+    def worst(self) -> Severity | None:
+        """The severity of the worst finding, None where there is none."""
+        found = {finding.severity for finding in self.findings}
+        return next((severity for severity in SEVERITIES if severity in found), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data with stable keys."""
+        return {"healthy": self.healthy, "worst": self.worst, **asdict(self)}
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def lines(self) -> list[str]:
+        """The same for people to read."""
+        seen = 100 * self.pairs_seen / self.pairs_possible if self.pairs_possible else 0.0
+        facts = [
+            ("agents", f"{self.n_agents:,}"),
+            (
+                "votes",
+                f"{self.n_votes:,} (total weight {self.total_weight:,g}), of {self.shortest_vote} to "
+                f"{self.longest_vote} agents",
+            ),
+            ("comparisons", f"{self.comparisons:,g}, {100 * self.tied_share:.1f} % ties"),
+            ("pairs compared", f"{self.pairs_seen:,} of {self.pairs_possible:,} ({seen:.3g} %)"),
+            *self._top(),
+            ("majority cycles", self._cycles()),
+            ("duplicate votes", f"{self.duplicate_votes:,}"),
+        ]
+        told = [line for finding in self.findings for line in finding.lines()]
+        return [*(f"{name:17} {value}" for name, value in facts), *([""] if told else []), *told]
+
+    def _cycles(self) -> str:
+        if self.strongest_cycle is None:
+            return "0"
+        doubt = "" if self.strongest_cycle.beyond_chance else ", which chance can make"
+        through = f"{self.majority_cycles}, the largest through {self.largest_cycle:,} agents"
+        return f"{through}; the strongest{doubt}: {self.strongest_cycle}"
+
+    def _top(self) -> list[tuple[str, str]]:
+        """Who is on top: of all agents, or, where these fall into groups, of the largest group."""
+        if self.groups < 2:
+            winner, smith, where = self.condorcet_winner, self.smith_set, ""
+        else:
+            winner, smith = self.largest_group_winner, self.largest_group_smith_set
+            where = f" (among the {self.group_sizes[0]} agents of the largest group)"
+        sizes = some([str(size) for size in self.group_sizes], 10)
+        return [
+            ("linked groups", f"{self.groups}, of {sizes} agents" if self.groups else "none"),
+            ("Condorcet winner", (winner or "none") + where),
+            ("Smith set", f"{len(smith)}: {some(smith)}{where}"),
+        ]
+
+
+def inspect(profile: Profile) -> Inspection:
+    """Look at a profile without fitting anything: O(pairs), and O(comparisons) where judges or times are known.
+
+    >>> inspect(Profile.from_rankings([["a", "b"], ["b", "c"], ["c", "a"]])).smith_set
+    ('a', 'b', 'c')
+    """
+    case = Case(as_profile(profile, "a Profile"))
+    findings: list[Finding] = []
+    unchecked: dict[str, str] = {}
+    for name, check in CHECKS.items():
+        try:
+            findings.extend(check(case))
+        except Unchecked as reason:
+            unchecked[name] = str(reason)
+    findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+    return Inspection(**_facts(case), findings=tuple(findings), unchecked=unchecked)
+
+
+def _facts(case: Case) -> dict[str, Any]:
+    profile, pairs = case.profile, case.pairs
+    core = majority.largest_group(pairs)
+    groups = [len(group) for group in majority.connected_groups(pairs) if len(group) > 1]
+    cycles = [len(group) for group in majority.strong_groups(pairs, by="majority") if len(group) > 1]
+    return {
+        "n_agents": profile.n_agents,
+        "n_votes": profile.n_votes,
+        "total_weight": float(profile.weight.sum()),
+        "shortest_vote": int(profile.length.min(initial=profile.n_agents)),
+        "longest_vote": int(profile.length.max(initial=0)),
+        "comparisons": pairs.total,
+        "tied_share": float(pairs.ties.sum() / pairs.total) if pairs.total else 0.0,
+        "pairs_seen": len(pairs),
+        "pairs_possible": profile.n_agents * (profile.n_agents - 1) // 2,
+        "groups": len(groups),
+        "group_sizes": tuple(groups),
+        "condorcet_winner": majority.condorcet_winner(pairs),
+        "condorcet_loser": majority.condorcet_loser(pairs),
+        "weak_condorcet_winners": majority.weak_condorcet_winners(pairs),
+        "smith_set": majority.smith_set(pairs),
+        "largest_group_winner": majority.condorcet_winner(core),
+        "largest_group_smith_set": majority.smith_set(core),
+        "majority_cycles": len(cycles),
+        "largest_cycle": max(cycles, default=0),
+        "undefeated": majority.undefeated(pairs),
+        "winless": majority.winless(pairs),
+        "unlisted": majority.unlisted(pairs),
+        "strongest_cycle": case.strongest_cycle,
+        "duplicate_votes": repeats.duplicate_votes(profile),
+    }
