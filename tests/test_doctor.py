@@ -673,12 +673,12 @@ def test_strict_sets_the_exit_code(tmp_path: Any) -> None:
     sc.write(ties_everywhere(0, True), path)
     codes = {
         words: CliRunner().invoke(main, ["inspect", path, *words]).exit_code
-        for words in ((), ("--strict",), ("--strict", "problem"), ("--strict", "caution"), ("--strict", "note"))
+        for words in ((), ("--strict",), ("--fail-on", "problem"), ("--fail-on", "caution"), ("--fail-on", "note"))
     }
     assert list(codes.values()) == [0, 0, 0, 1, 1]
-    assert CliRunner().invoke(main, ["inspect", path, "--strict", "bad"]).exit_code == 2
+    assert CliRunner().invoke(main, ["inspect", path, "--fail-on", "bad"]).exit_code == 2
     sc.write(ties_everywhere(0, False), path)
-    assert CliRunner().invoke(main, ["inspect", path, "--strict", "note"]).exit_code == 0
+    assert CliRunner().invoke(main, ["inspect", path, "--fail-on", "note"]).exit_code == 0
 
 
 def test_every_finding_is_on_the_page() -> None:

@@ -10,26 +10,23 @@ from softcondorcet.arguments import read_votes, reading, settings_of
 from softcondorcet.errors import OptionError
 from softcondorcet.screen import progress
 
+# Those of softcondorcet.doctor, which help must not import.
 _SEVERITIES = ("problem", "caution", "note")
 
 
 @click.command()
 @reading
 @click.option("--format", "form", type=click.Choice(("table", "json")), default="table", show_default=True)
-@click.option(
-    "--strict",
-    type=click.Choice(_SEVERITIES),
-    is_flag=False,
-    flag_value="problem",
-    metavar="[problem|caution|note]",
-    help="Exit with 1 if a finding is this bad or worse; problem if nothing follows. For use in CI.",
-)
-def inspect(file: str, kind: str | None, columns: tuple[str, ...], form: str, strict: str | None) -> None:
+@click.option("--strict", is_flag=True, help="Exit with 1 if a finding is a problem. For use in CI.")
+@click.option("--fail-on", type=click.Choice(_SEVERITIES), help="Exit with 1 if a finding is this bad or worse.")
+def inspect(
+    file: str, kind: str | None, columns: tuple[str, ...], form: str, strict: bool, fail_on: str | None
+) -> None:
     """Say what the data of FILE can support, and what looks wrong in it.
 
     \b
     sco inspect battles.csv
-    sco inspect battles.csv --strict caution --format json
+    sco inspect battles.csv --fail-on caution --format json
     """
     from softcondorcet.doctor import inspect as look
     from softcondorcet.tables import printable
@@ -43,7 +40,8 @@ def inspect(file: str, kind: str | None, columns: tuple[str, ...], form: str, st
         click.echo(found.to_json())
     else:
         click.echo("\n".join(printable(line) for line in found.lines()))
-    if strict and found.worst and _SEVERITIES.index(found.worst) <= _SEVERITIES.index(strict):
+    limit = fail_on or ("problem" if strict else None)
+    if limit and found.worst and _SEVERITIES.index(found.worst) <= _SEVERITIES.index(limit):
         sys.exit(1)
 
 

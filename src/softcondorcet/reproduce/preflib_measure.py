@@ -1,13 +1,12 @@
 """What each method makes of one PrefLib instance: one row of plain values.
 
-`match` is 1 where the Condorcet winner comes first; agents of equal rating stand as they are listed, as a stable sort
-leaves them. After SGD on long votes several agents are at the upper bound together, so that the listing decides:
-`alone` is 1 where the winner is there alone, `among` where it is one of them. `weak_match` is 1 where a weak winner, an
-agent that no other beats, comes first.
+`match` is 1 where the Condorcet winner has the highest rating, `alone` where no other agent has it too: after SGD on
+long votes several are at the upper bound together. `weak_match` is 1 where a weak winner, an agent that no other beats,
+has the highest rating.
 
-Distances are Kendall-tau distances over the number of pairs; `distance` is to the Kemeny order found, `nearest` to the
-optimal order nearest by, where all of them are known. `excess` is the discrete loss above that of the Kemeny order, as
-a share of it.
+Distances are Kendall-tau distances over the number of pairs; `distance` is to the best order found, `nearest` to the
+optimal order nearest by, where all of them are known. `excess` is the discrete loss above that of the best order found,
+as a share of it. For these, agents of equal rating stand as they are listed.
 """
 
 from __future__ import annotations
@@ -42,22 +41,19 @@ FIRST_OF_ALL = 10
 _MATRIX = 500
 
 
-def measure(profile: Profile, limit: float, sgd: Mapping[str, Any] | None) -> Row:
-    """One row. `limit` is seconds for the exact order; `sgd` what ``sgd_runs`` takes, or None.
-
-    Where `sgd["always"]` is False, SGD runs only if there is a Condorcet winner.
-    """
+def measure(profile: Profile, limit: float | None, sgd: Mapping[str, Any] | None) -> Row:
+    """One row. `limit` is seconds for the exact order, `sgd` what ``sgd_runs`` takes; None leaves it out."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         return _measure(profile, limit, sgd)
 
 
-def _measure(profile: Profile, limit: float, sgd: Mapping[str, Any] | None) -> Row:
+def _measure(profile: Profile, limit: float | None, sgd: Mapping[str, Any] | None) -> Row:
     began = time.process_time()
     pairs = profile.pairs()
     board = rank(pairs, "sco")
     cpu = time.process_time() - began
-    best = Best(pairs, limit)
+    best = Best(pairs, board, limit)
     row: Row = {
         "m": pairs.n_agents, "n": int(profile.weight.sum()), "winner": best.winner is not None,
         "weak": bool(best.weak), "proven": best.proven, "gap": best.gap, "kemeny_cpu": best.cpu,
@@ -67,45 +63,54 @@ def _measure(profile: Profile, limit: float, sgd: Mapping[str, Any] | None) -> R
         row |= best.judge(rank(pairs, "sigmoidal_program"), "sigmoidal_program")
     for name in RULES:
         row |= best.judge(rank(profile, name), name)
-    if sgd is not None and (best.winner or sgd["always"]):
-        row |= {"sgd_drawn": sgd["always"], **sgd_runs(profile, best, sgd)}
-    return row
+    return row | (sgd_runs(profile, best, sgd) if sgd else {})
 
 
 class Best:
     """What a method is held against: winners of the majority, and the best order found with its proof."""
 
-    def __init__(self, pairs: Pairs, limit: float) -> None:
+    def __init__(self, pairs: Pairs, default: Ratings, limit: float | None) -> None:
         self.pairs = pairs
         self.winner = majority.condorcet_winner(pairs)
         self.weak = frozenset(majority.weak_condorcet_winners(pairs))
+        self.order: list[str] | None = None
+        self.proven: bool | None = None
+        self.gap: float | None = None
         began = time.process_time()
         if pairs.n_agents <= FIRST_OF_ALL:
-            found = optimal_orders(pairs, most=1)
-            self.order, self.proven, self.gap = found.orders[0], True, 0.0
-        else:
-            board = kemeny(pairs, time_limit=limit)
-            self.order, self.proven, self.gap = board.order, bool(board.converged), round(board.gap or 0.0, 8)
-        self.cpu = round(time.process_time() - began, 5)
-        self.loss = discrete_loss(pairs, self.order)
+            self.order, self.proven, self.gap = optimal_orders(pairs, most=1).orders[0], True, 0.0
+        elif limit is not None:
+            self._search(default, limit)
+        self.cpu = _rounded(time.process_time() - began)
+        self.loss = None if self.order is None else discrete_loss(pairs, self.order)
+
+    def _search(self, default: Ratings, limit: float) -> None:
+        """The exact order, or the better one of those at hand when time is over."""
+        board = kemeny(self.pairs, time_limit=limit)
+        bound = board.lower_bound or 0.0
+        losses = {tuple(found.order): discrete_loss(self.pairs, found.order) for found in (board, default)}
+        order, loss = min(losses.items(), key=lambda item: item[1])
+        self.order, self.proven = list(order), bool(board.converged)
+        self.gap = 0.0 if self.proven else _rounded((loss - bound) / max(loss, 1.0))
 
     def judge(self, board: Ratings, name: str) -> Row:
         """The row of one result; each key begins with the name of the method."""
-        judged = {
-            **self.judge_top(board.values),
-            "distance": normalized_kendall_tau_distance(board.order, self.order),
-            **({} if name in RULES else {"nearest": self._nearest(board)}),
-            "excess": (discrete_loss(self.pairs, board.order) - self.loss) / max(self.loss, 1.0),
-        }
+        judged = self.judge_top(board.values)
+        if self.order is not None and self.loss is not None:
+            judged |= {
+                "distance": normalized_kendall_tau_distance(board.order, self.order),
+                "excess": (discrete_loss(self.pairs, board.order) - self.loss) / max(self.loss, 1.0),
+                "nearest": None if name in RULES else self._nearest(board),
+            }
         return {f"{name}_{key}": _rounded(value) for key, value in judged.items()}
 
     def judge_top(self, values: Floats) -> dict[str, float | None]:
         """Whether winners are on top. None where there is no winner to be there."""
-        top = [self.pairs.agents[k] for k in np.flatnonzero(values == values.max())]
-        judged = {"match": top[0] == self.winner, "alone": top == [self.winner], "among": self.winner in top}
+        top = {self.pairs.agents[k] for k in np.flatnonzero(values == values.max())}
         return {
-            **{key: float(found) if self.winner is not None else None for key, found in judged.items()},
-            "weak_match": float(top[0] in self.weak) if self.weak else None,
+            "match": None if self.winner is None else float(self.winner in top),
+            "alone": None if self.winner is None else float(top == {self.winner}),
+            "weak_match": float(bool(self.weak & top)) if self.weak else None,
         }
 
     def _nearest(self, board: Ratings) -> float | None:
@@ -123,8 +128,8 @@ def sgd_runs(profile: Profile, best: Best, sgd: Mapping[str, Any]) -> Row:
     """The paper's Algorithm 1, `seeds` times: means over the seeds.
 
     `sgd` holds "lr", "temperature", "batch", "steps", "seeds", and "work": a run takes fewer steps where steps times
-    the mean number of pairs of a vote would exceed it. `sgd_half` is the match after half of the steps: the same as at
-    the end where the top has settled.
+    the mean number of pairs of a vote would exceed it. `sgd_half` is `weak_match` after half of the steps: much the
+    same as at the end, where the top has settled.
     """
     length = profile.length
     pairs_per_vote = float(np.average(length * (length - 1) / 2, weights=profile.weight))
@@ -144,7 +149,7 @@ def _one_run(profile: Profile, best: Best, sgd: Mapping[str, Any], steps: int, s
     began = time.process_time()
     board = rank(profile, "sco", solver="sgd", **options, steps=steps, seed=seed, watch=watch, every=-(-steps // 2))
     cpu = time.process_time() - began
-    return {"sgd_cpu": cpu, "sgd_half": half["match"], **best.judge(board, "sgd")}
+    return {"sgd_cpu": cpu, "sgd_half": half["weak_match"], **best.judge(board, "sgd")}
 
 
 def _rounded(value: float | None) -> float | None:
