@@ -194,6 +194,7 @@ def test_the_table_adds_up() -> None:
     three, more = table(rows)
     assert three["sgd_match"] == 0.75 and three["sgd_weak_match"] == 0.5 and three["sgd_distance"] == 0.25
     assert three["sgd_instances"] == 3 and three["sgd_winners"] == 2 and three["sgd_steps"] == "50 to 200"
+    assert three["sgd_distance_95"] == pytest.approx(1.96 * 0.25 / 3**0.5, abs=1e-5)
     assert three["paper_match"] == 1.0 and three["paper_instances"] == 115
     assert more["m_from"] == 11 and more["mean_m"] == 14
     assert more["kemeny_proven"] == pytest.approx(1 / 3, abs=1e-5) and more["kemeny_open_gap"] == 0.03

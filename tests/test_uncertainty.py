@@ -100,6 +100,7 @@ def test_intervals_of_ranks_count_those_surely_above_and_below(found: Uncertaint
         if not known[a]:
             assert (best, worst) == (1, m) and row["rating_lower"] is None
             continue
+        assert found.rating_low[a] <= found.board.values[a] <= found.rating_high[a]
         assert found.rank_ub[a] == row["rank_ub"] == 1 + sum(found.rating_low[known] > found.rating_high[a])
 
 

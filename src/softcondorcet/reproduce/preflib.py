@@ -163,27 +163,33 @@ def _opened(path: Path) -> zipfile.ZipFile:
 
 
 def draw(rows: Sequence[Row]) -> dict[str, Figure]:
-    """By group: who puts the winner first, how far from the Kemeny order, how much worse than it."""
-    made, (first, far, worse) = figure(9, 10, nrows=3, sharex=True)
+    """By group: who puts the winner on top, how far from the Kemeny order, how much worse than it."""
+    made, (first, far, worse) = figure(9.5, 10.5, nrows=3, sharex=True)
     x = np.arange(len(rows))
     aside = 0.08  # so that series that agree do not hide each other
     for number, (name, label) in enumerate(LABELS.items()):
         for axis, key in ((first, "match"), (far, "distance"), (worse, "excess")):
             axis.plot(x + aside * (number - 3), _column(rows, f"{name}_{key}"), label=label, **look(number))
+    weak = {**look(1), "linestyle": ":", "marker": "x", "capsize": 3}
+    first.errorbar(x, _column(rows, "sgd_weak_match"), yerr=_column(rows, "sgd_weak_match_95"),
+                   label="SGD: a weak winner, 95 % interval", **weak)  # fmt: skip
     first.plot(
-        x, _column(rows, "sgd_weak_match"), label="SGD, weak winners", **{**look(1), "linestyle": ":", "marker": "x"}
-    )
-    first.plot(
-        x, _column(rows, "sgd_alone"), label="SGD, winner alone on top", **{**look(1), "linestyle": "--", "marker": "+"}
+        x, _column(rows, "sgd_alone"), label="SGD: the winner alone", **{**look(1), "linestyle": "--", "marker": "+"}
     )
     hollow = {"linestyle": "none", "markerfacecolor": "none", "markersize": 10, "color": "black", "marker": "o"}
     first.plot(x, _column(rows, "paper_match"), label="SGD, the paper", **hollow)
-    far.plot(x, _column(rows, "paper_distance"), label="SGD, the paper", **hollow)
-    first.set(ylabel="Condorcet winner on top, share", title="PrefLib by number of agents")
+    far.errorbar(x - 2 * aside, _column(rows, "sgd_distance"), yerr=_column(rows, "sgd_distance_95"), fmt="none",
+                 ecolor=look(1)["color"], capsize=3)  # fmt: skip
+    far.plot(x, _column(rows, "paper_distance"), **hollow)
+    first.set(ylabel="share with the winner on top", title="PrefLib by number of agents", ylim=(None, 1.03))
     far.set(ylabel="distance to the Kemeny order")
-    worse.set(ylabel="discrete loss above the Kemeny order's", xlabel="agents")
+    far.set_yscale("symlog", linthresh=0.02)
+    far.set_ylim(bottom=-0.002)
+    far.set_yticks([0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5], ["0", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5"])
+    worse.set(ylabel="excess of the discrete loss, as a share", xlabel="agents")
     worse.set_yscale("symlog", linthresh=1e-5)
-    worse.set_xticks(x, [_span(row) for row in rows])
+    worse.set_ylim(bottom=-2e-6)
+    worse.set_xticks(x, [_span(row) for row in rows], fontsize="small")
     first.legend(fontsize="small", ncols=2, loc="lower left")
     return {"": made}
 

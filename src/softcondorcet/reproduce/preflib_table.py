@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import median, stdev
 from typing import Any
 
 from softcondorcet.reproduce.preflib_measure import RULES
@@ -79,6 +79,7 @@ def _line(group: Group, rows: list[Row]) -> Row:
     for name in ("sgd", "sco", PROGRAM, *RULES):
         more = () if name in RULES else ("alone", "weak_match", "nearest")
         line |= {f"{name}_{key}": _mean(rows, f"{name}_{key}") for key in ("match", "distance", "excess", *more)}
+    line |= {f"sgd_{key}_95": _half_interval(ran, f"sgd_{key}") for key in ("weak_match", "distance")}
     gaps = [row["gap"] for row in exact if not row["proven"]]
     return line | {
         "nearest_of": sum(row.get("sco_nearest") is not None for row in rows),
@@ -92,6 +93,12 @@ def _line(group: Group, rows: list[Row]) -> Row:
 def _mean(rows: Sequence[Row], key: str, digits: int = 5) -> float | None:
     known = [row[key] for row in rows if row.get(key) is not None]
     return round(sum(known) / len(known), digits) if known else None
+
+
+def _half_interval(rows: Sequence[Row], key: str) -> float | None:
+    """Half of the 95 % interval of the mean over instances; 0 where all agree."""
+    known = [row[key] for row in rows if row.get(key) is not None]
+    return round(1.96 * stdev(known) / len(known) ** 0.5, 5) if len(known) > 1 else None
 
 
 def _sum(rows: Sequence[Row], key: str) -> float:
