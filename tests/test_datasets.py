@@ -250,7 +250,7 @@ def test_hashes_depend_on_names_and_contents_alone(tmp_path: Path) -> None:
     moved = {"00001/00001-00000001.soc": b"1: 1,2\n0", "00001/00001-00000002.soi": b"1: 2\n"[1:]}
     assert parts({**MEMBERS, **moved})["00001"].sha256 != first["00001"].sha256
     # Where one file ends and the next begins is part of the hash.
-    assert parts({"a/1": b"x", "a/2": b"y"}) != parts({"a/1": b"xa/2\n1\ny", "a/3": b""})
+    assert parts({"a/1": b"a/2", "a/2": b""}) != parts({"a/1": b"", "a/2": b"a/2"})
     path.write_bytes(b"no zip")
     with pytest.raises(DataError, match="not a zip archive that can be read"):
         parts_of(path)
@@ -264,7 +264,8 @@ def test_find_looks_in_the_given_place_then_in_sco_data_then_in_the_users_folder
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.delenv("SCO_DATA", raising=False)
     assert datasets.folder() == own
-    for folder in (given / "deep" / "er", given / "deep", chosen, own):
+    deeper = [given / name / "er" for name in ("a", "b", "deep", "y", "z")]
+    for folder in (*deeper, given / "deep", chosen, own):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "a.csv").write_text(str(folder))
     (given / "deep" / "only.csv").write_text("")

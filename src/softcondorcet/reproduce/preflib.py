@@ -10,8 +10,9 @@ The columns sgd_instances, sgd_seeds, sgd_steps and kemeny_instances say how man
 
 Two things that the paper leaves open decide its shares. It does not say whether the winner must beat all others or only
 lose to none; and on long votes several ratings are at the upper bound, 100, at once, so that "top-ranked" may mean
-alone there, or among them. Its shares are those of weak winners among them (`sgd_weak_match`); the Condorcet winner is
-there more often (`sgd_match`), but on long votes often not alone (`sgd_alone`).
+alone there, or among them. Its shares agree with those of weak winners among them (`sgd_weak_match`). The Condorcet
+winner is there more often (`sgd_match`), but on long votes often not alone (`sgd_alone`): open_spiel's own SGD ends
+with the same ratings, and the same ties.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def plan_of(group: Group, scale: Scale) -> Plan:
 
 
 def jobs(scale: Scale, files: Files) -> list[Job]:
-    """From the largest group down, within a group those with SGD first."""
+    """From the largest group down, within a group those with SGD first. Members with one agent are in no group."""
     members = _members(files[ARCHIVE])
     listed = []
     for group in reversed(GROUPS):
@@ -127,7 +128,7 @@ def _chunk(group: Group, with_sgd: bool) -> int:
 
 
 def _members(archive: Path) -> dict[str, tuple[int, int]]:
-    """Number of agents and bytes of each member with two agents or more."""
+    """Number of agents and bytes of each member."""
     found = {}
     with zipfile.ZipFile(archive) as opened:
         for member in opened.infolist():
@@ -137,8 +138,7 @@ def _members(archive: Path) -> dict[str, tuple[int, int]]:
                 said = re.search(rb"^# NUMBER ALTERNATIVES: *(\d+)", file.read(4096), re.MULTILINE)
             if said is None:
                 raise DataError(f"{archive}::{member.filename}: expected '# NUMBER ALTERNATIVES: m' near its top")
-            if int(said[1]) > 1:
-                found[member.filename] = int(said[1]), member.file_size
+            found[member.filename] = int(said[1]), member.file_size
     return found
 
 

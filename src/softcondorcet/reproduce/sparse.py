@@ -152,9 +152,10 @@ def _other_claims(found: Found) -> list[Claim]:
     where = "skill, less than 50 % missing"
     made.append(found.claim(f"KTD of ranked_pairs less that of sgd, {where}", "comparable",
                             f"at most {apart:+.1f}", abs(apart) <= _COMPARABLE))  # fmt: skip
-    lower = sum(below(row, "mtrd_over_sgd") for row in pairs)
-    made.append(found.claim(f"MTRD of ranked_pairs, {where}", "lower than sgd",
-                            f"lower in {lower} of {len(pairs)}", lower == len(pairs)))  # fmt: skip
+    level = [row for row in pairs if not below(row, "mtrd_over_sgd")]
+    ours = f"lower in {len(pairs) - len(level)} of {len(pairs)}"
+    why = "; ".join(f"n = {row['n']}: {shown(row, 'mtrd_over_sgd')}" for row in level)
+    made.append(found.claim(f"MTRD of ranked_pairs, {where}", "lower than sgd", ours, not level, why))
     elo = {key: [by[key, n, "elo_fit"] for n in CONTESTS] for key in MISSING}
     apart = max((row["distance_over_sgd"] for row in elo["uniform"]), key=abs)
     made.append(found.claim("KTD of elo_fit less that of sgd, uniform", "comparable",
