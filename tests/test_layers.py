@@ -36,7 +36,8 @@ LAYERS = [
     ["tuning"],
     ["plots", "reporting"],
     ["reproduce"],
-    ["cli_certainty", "cli_data", "cli_doctor", "cli_report", "cli_reproduce", "cli_study"],
+    ["serve"],
+    ["commands"],
     ["cli"],
     ["__main__"],
 ]

@@ -531,7 +531,7 @@ def test_at_a_terminal_the_demo_serves_until_interrupted(tmp_path: Path) -> None
 
 
 def test_a_port_in_use_is_told() -> None:
-    from softcondorcet import cli_report
+    from softcondorcet.commands import report as pages
 
     with server("x") as local, pytest.raises(sc.OptionError, match="--port must be a free port"):
-        cli_report._show("x", local.server_port)
+        pages._show("x", local.server_port)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from softcondorcet import __version__, cli_certainty, cli_data, cli_doctor, cli_report, cli_reproduce, cli_study
+from softcondorcet import __version__
 from softcondorcet.arguments import read_votes, reading, saved_ratings, settings_of
+from softcondorcet.commands import certainty, data, doctor, report, reproduce, serve, study
 from softcondorcet.errors import DataError, OptionError
 from softcondorcet.options import check
 from softcondorcet.screen import fail, print_board, progress, warn
@@ -230,16 +231,17 @@ def methods() -> None:
 
 
 for command in (
-    cli_doctor.inspect,
-    cli_doctor.robustness,
-    cli_study.compare,
-    cli_study.holdout,
-    cli_study.tune,
-    cli_certainty.bootstrap,
-    cli_certainty.next_match,
-    cli_report.report,
-    cli_report.demo,
-    cli_reproduce.reproduce,
-    cli_data.data,
+    doctor.inspect,
+    doctor.robustness,
+    study.compare,
+    study.holdout,
+    study.tune,
+    certainty.bootstrap,
+    certainty.next_match,
+    report.report,
+    report.demo,
+    reproduce.reproduce,
+    data.data,
+    serve.serve,
 ):
     main.add_command(command)

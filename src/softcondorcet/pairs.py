@@ -74,6 +74,19 @@ class Pairs:
         """Each pair twice, once in the row of either agent: what the gradient and the local search walk over."""
         return ByAgent(self, *_rows(self, self.margin, -self.margin))
 
+    def plus(self, other: Pairs) -> Pairs:
+        """The counts of both; the agents of `other` must be the first of these."""
+        if not len(other):
+            return self
+        m = np.int64(self.n_agents)
+        keys = np.concatenate([self.left * m + self.right, other.left * m + other.right])
+        found, place = np.unique(keys, return_inverse=True)
+        counts = (
+            np.bincount(place, np.concatenate([mine, others]), minlength=len(found)).astype(float)
+            for mine, others in ((self.wins, other.wins), (self.losses, other.losses), (self.ties, other.ties))
+        )
+        return Pairs(self.agents, (found // m).astype(np.int32), (found % m).astype(np.int32), *counts)
+
     def dense(self, chosen: Ints | None = None) -> tuple[Floats, Floats]:
         """Matrices for small m: ``wins[a, b]``, how often a was above b, and ``ties[a, b]``.
 

@@ -60,7 +60,7 @@ def view(found: Material, top: int) -> dict[str, Any]:
         "method": title_of(board.method),
         "level": f"{100 * found.uncertainty.level:g} %" if found.uncertainty else "",
         "unsure": found.unsure,
-        "summary": _summary(board),
+        "summary": summary(board),
         "whiskers": _whiskers(found, min(top, WHISKERS)),
         "n_whiskers": min(top, WHISKERS, len(board)),
         **_head_to_head(found),
@@ -84,7 +84,7 @@ def _facts(found: Material) -> list[tuple[str, str]]:
     ]
 
 
-def _summary(board: Ratings) -> str:
+def summary(board: Ratings) -> str:
     """How good the order is as an order, in one sentence."""
     if not board.discrete_loss:
         return "The order contradicts none of the comparisons." if board.discrete_loss == 0 else ""
@@ -150,11 +150,6 @@ def _methods(found: Material) -> dict[str, Any]:
     ranks = [[board.rank_of(name) for board in race.boards.values()] for name in names]
     several = len(titles) > 1 and len(names) > 1
     moves = race.moves(6) if several else []
-    notes = []
-    if "Elo" in race.boards and bool((found.profile.weight != 1).any()):
-        notes.append(
-            "Elo depends on the order of votes, which counted votes do not have: its ranks are one draw of many."
-        )
     return {
         "bump": Picture(*(drawing.bump(titles, names, ranks, width=width) for width in (_WIDE, _NARROW)))
         if several
@@ -164,5 +159,15 @@ def _methods(found: Material) -> dict[str, Any]:
         "violations": race.violations() if several else [],
         "moves": moves,
         "agree": several and not moves,
-        "method_notes": [*notes, *(f"{name} is left out: {why}." for name, why in race.skipped.items())],
+        "method_notes": method_notes(found),
     }
+
+
+def method_notes(found: Material) -> list[str]:
+    """What to know before comparing methods."""
+    race, notes = found.comparison, []
+    if "Elo" in race.boards and bool((found.profile.weight != 1).any()):
+        notes.append(
+            "Elo depends on the order of votes, which counted votes do not have: its ranks are one draw of many."
+        )
+    return [*notes, *(f"{name} is left out: {why}." for name, why in race.skipped.items())]

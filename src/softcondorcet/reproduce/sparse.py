@@ -186,11 +186,11 @@ def _worst_claim(found: Found, measure: str) -> Claim:
     why = "above one of them: " + ", ".join(
         f"{rule} in {count} of {len(cases)}" for rule, count in others.most_common()
     )
-    # Plurality is an approval too, and the paper does not say whether it is in this figure.
-    holds = not set(others) - {"plurality"}
-    ours = "these, and plurality" if others and holds else "these" if holds else "not these"
+    if set(others) == {"plurality"}:
+        why += "; without plurality it holds, and the paper does not say whether its figure has it"
+    ours = "not only these" if others else "these"
     return found.claim(
-        f"highest {_SHORT[measure]} of the voting rules", ", ".join(worst), ours, holds, why if others else ""
+        f"highest {_SHORT[measure]} of the voting rules", ", ".join(worst), ours, not others, why if others else ""
     )
 
 

@@ -1,0 +1,77 @@
+"""Routes for the one who runs the service: boards and tokens."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, HTTPException, Path, Request, Response
+
+from softcondorcet.serve import shapes
+from softcondorcet.serve.gate import Gate
+from softcondorcet.serve.names import name
+from softcondorcet.serve.routes import says
+from softcondorcet.serve.service import Service
+from softcondorcet.serve.tokens import Token
+
+
+def admin_routes(service: Service, gate: Gate) -> APIRouter:
+    routes = APIRouter(tags=["admin"])
+
+    @routes.get("/boards.json", responses={200: {"model": list[shapes.BoardShape]}})
+    async def boards() -> Response:
+        """All boards."""
+        found = [
+            {"name": board.name, "title": board.title, "n_votes": len(board.votes), "n_agents": len(board.agents)}
+            for board in service.boards.values()
+        ]
+        return _json(found)
+
+    @routes.post(
+        "/boards", status_code=201, responses={201: {"model": shapes.BoardShape}, **says(401, 409, 422, 503, 507)}
+    )
+    async def new_board(request: Request, asked: shapes.NewBoard) -> Response:
+        """A new, empty board."""
+        gate.allow(request, None, "admin")
+        called = name(asked.name, "name")
+        if called in service.boards:
+            raise HTTPException(409, "there is a board of this name already")
+        board = await service.new_board(called, name(asked.title or called, "title"))
+        return _json({"name": board.name, "title": board.title, "n_votes": 0, "n_agents": 0}, 201)
+
+    @routes.get("/tokens.json", responses={200: {"model": list[shapes.TokenShape]}, **says(401)})
+    async def tokens(request: Request) -> Response:
+        """All tokens, without their secrets."""
+        gate.allow(request, None, "admin")
+        return _json([_told(token) for token in service.tokens if token.revoked is None])
+
+    @routes.post(
+        "/tokens", status_code=201, responses={201: {"model": shapes.TokenMade}, **says(401, 404, 422, 503, 507)}
+    )
+    async def new_token(request: Request, asked: shapes.NewToken, board: str | None = None) -> Response:
+        """A new token, for one board or for all. Its secret is shown this once."""
+        gate.allow(request, None, "admin")
+        if board is not None and board not in service.boards:
+            raise HTTPException(404, "expected the name of a board")
+        chosen = service.boards[board] if board is not None else None
+        token, secret = await service.new_token(chosen, asked.scope, name(asked.label, "label"))
+        return _json({**_told(token), "token": secret}, 201)
+
+    @routes.delete("/tokens/{number}", status_code=204, responses=says(401, 404, 422, 503, 507))
+    async def revoke(request: Request, number: Annotated[int, Path(ge=1, le=2**62)]) -> Response:
+        """From now on this token is not known."""
+        gate.allow(request, None, "admin")
+        if number not in {token.id for token in service.tokens if token.revoked is None}:
+            raise HTTPException(404, "expected the number of a token")
+        await service.revoke(number)
+        return Response(status_code=204)
+
+    def _told(token: Token) -> dict[str, Any]:
+        of = next((board.name for board in service.boards.values() if board.id == token.board), None)
+        return {"id": token.id, "scope": token.scope, "label": token.label, "board": of, "made": token.made}
+
+    return routes
+
+
+def _json(found: Any, status: int = 200) -> Response:
+    return Response(msgspec.json.encode(found), status, media_type="application/json")

@@ -1,0 +1,207 @@
+"""The state of one board: a fold over its ledger, and what readers may see of it.
+
+Ratings follow votes as they come, by one online step each, from where the last fit left them. A fit of all votes is
+made elsewhere; when it comes back, the steps of the votes that came meanwhile are made again on top of it. So ratings
+are a function of the ledger and the last fit, and a server that starts again has the same numbers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock, RLock
+from typing import Any
+
+import numpy as np
+
+from softcondorcet.arrays import Flags, Floats, Ints, read_only
+from softcondorcet.kernels import votes as steps
+from softcondorcet.majority import condorcet_winner, smith_set
+from softcondorcet.pairs import Pairs
+from softcondorcet.profile import Profile
+from softcondorcet.ratings import Ratings
+from softcondorcet.serve.store import MICRO, Entry
+from softcondorcet.serve.votes import Filter, Votes, listed
+
+BOUNDS, RATE, TEMPERATURE = (0.0, 100.0), 0.1, 1.0
+_MIDDLE = sum(BOUNDS) / 2
+# A vote of more weight takes no larger step: the next fit gives it all that is due to it.
+_HEAVIEST = 10.0
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Ratings fitted to all rows up to `last`, and what else was found out about them (see ``refit``)."""
+
+    id: int
+    last: int
+    made: float
+    found: dict[str, Any]
+
+    @cached_property
+    def values(self) -> Floats:
+        return read_only(np.array(self.found["values"], dtype=float))
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A board as it was after row `last`: everything on a page comes from one of these."""
+
+    board: str
+    title: str
+    last: int
+    changed: float
+    ratings: Ratings
+    n_votes: int
+    pairs: Pairs
+    fit: Fit | None
+
+    @property
+    def id(self) -> str:
+        return f"{self.last}-{self.fit.id if self.fit else 0}"
+
+    @property
+    def behind(self) -> int:
+        """Rows of the ledger that the last fit has not seen."""
+        return self.last - (self.fit.last if self.fit else 0)
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """Counts of the votes before place `upto`, in whole millionths: of pairs, and of votes by agent."""
+
+    upto: int
+    removals: int
+    pairs: Pairs
+    votes: Floats
+
+
+@dataclass
+class Board:
+    """What is known of a board. The thread that writes changes it; others take snapshots."""
+
+    id: int
+    name: str
+    title: str
+    agents: list[str] = field(default_factory=list)
+    votes: Votes = field(default_factory=Votes)
+    last: int = 0
+    changed: float = 0.0
+    last_removal: int = 0
+    fit: Fit | None = None
+
+    def __post_init__(self) -> None:
+        self._lock, self._counting = RLock(), Lock()
+        self._values = np.empty(0)
+        self._counts = _Counts(0, 0, Pairs((), *(np.empty(0, int),) * 2, *(np.empty(0),) * 3), np.empty(0))
+        self._snapshot: tuple[float, Snapshot] | None = None
+
+    def tell(self, rows: Sequence[Entry], names: Sequence[str]) -> None:
+        """Take in rows of the ledger, and the agents that they name for the first time."""
+        with self._lock:
+            self.agents.extend(names)
+            first = len(self.votes)
+            for entry in rows:
+                self._take(entry)
+            self._step(first)
+
+    def replay(self, rows: Iterable[Entry], agents: Sequence[str], fit: Fit | None = None) -> None:
+        """Take in the whole ledger and the last fit: what a server does when it starts."""
+        with self._lock:
+            self.agents.extend(agents)
+            for entry in rows:
+                self._take(entry)
+            self.adopt(fit) if fit else self._step(0)
+
+    def _take(self, entry: Entry) -> None:
+        self.last, self.changed = entry.id, entry.made
+        if entry.kind == "vote":
+            self.votes.add(entry)
+            return
+        self.last_removal = entry.id
+        if entry.kind == "retract":
+            self.votes.retract(int(entry.body["vote"]))
+        else:
+            self.votes.quarantine(str(entry.voter), release=entry.kind == "release")
+
+    def adopt(self, fit: Fit) -> None:
+        """Go on from a fit: its ratings, and a step for each vote that it has not seen."""
+        with self._lock:
+            self.fit = fit
+            self._values = fit.values.copy()
+            self._step(self.votes.after(fit.last))
+
+    def _step(self, first: int) -> None:
+        """One online step for each vote from place `first` on that was welcome; new agents start in the middle."""
+        new = len(self.agents) - len(self._values)
+        if new:
+            self._values = np.concatenate([self._values, np.full(new, _MIDDLE)])
+        if first == len(self.votes):
+            return
+        start, agent, tier, weight, welcome = self.votes.steps(first)
+        plan = steps.plan_sigmoid(start, agent, tier, np.ones(len(weight)), len(self.agents), 1, layout="votes")
+        rates = RATE * np.minimum(weight[welcome], _HEAVIEST)
+        nothing_drawn = np.zeros(1, np.uint64)
+        steps.run_sigmoid(plan, self._values, rates, TEMPERATURE, *BOUNDS, nothing_drawn, welcome[:, None])
+
+    def snapshot(self, max_age: float = 0.0) -> Snapshot:
+        """The board now, or, where that is enough, as it was up to `max_age` seconds ago."""
+        made, kept = self._snapshot or (0.0, None)
+        now = time.monotonic()
+        if kept is not None and (now - made < max_age or (kept.last == self.last and kept.fit is self.fit)):
+            return kept
+        with self._counting:
+            fresh = self._look()
+            self._snapshot = now, fresh
+        return fresh
+
+    def _look(self) -> Snapshot:
+        with self._lock:  # the thread that writes waits for this: only copies are made here
+            agents, values, counted = tuple(self.agents), self._values.copy(), self.votes.counted()
+            last, changed, fit, removals = self.last, self.changed, self.fit, self.votes.removals
+        counts = self._count(agents, counted, removals)
+        pairs = Pairs(agents, counts.pairs.left, counts.pairs.right, *_in_votes(counts.pairs))
+        ratings = _rated(agents, values, counts.votes / MICRO, pairs)
+        return Snapshot(self.name, self.title, last, changed, ratings, int(counted.sum()), pairs, fit)
+
+    def wanted(self, wanted: Filter) -> tuple[Profile, Ints]:
+        """The votes that count and are wanted, and the code of each one's voter."""
+        with self._lock:
+            agents, counted = tuple(self.agents), self.votes.counted(wanted)
+        profile = self.votes.profile(agents, counted)
+        return listed(profile) if wanted else profile, self.votes.voter_codes(counted)
+
+    def _count(self, agents: tuple[str, ...], counted: Flags, removals: int) -> _Counts:
+        """Pair counts: those of before and those of the votes since; from the start only after votes were removed."""
+        before = self._counts
+        if before.removals != removals:
+            before = _Counts(0, removals, Pairs(agents, *(np.empty(0, int),) * 2, *(np.empty(0),) * 3), np.empty(0))
+        new = self.votes.profile(agents, counted, before.upto, unit=1)
+        votes = _votes_of(new)
+        votes[: len(before.votes)] += before.votes
+        self._counts = _Counts(len(counted), removals, new.pairs().plus(before.pairs), votes)
+        return self._counts
+
+
+def snapshot_of(board: Board, last: int, changed: float, profile: Profile, fit: Fit) -> Snapshot:
+    """A snapshot of some of a board's votes, rated by a fit of these alone."""
+    pairs = profile.pairs()
+    ratings = _rated(profile.agents, fit.values, _votes_of(profile), pairs)
+    return Snapshot(board.name, board.title, last, changed, ratings, profile.n_votes, pairs, fit)
+
+
+def _rated(agents: tuple[str, ...], values: Floats, votes: Floats, pairs: Pairs) -> Ratings:
+    winner, circle = condorcet_winner(pairs), smith_set(pairs)
+    return Ratings(agents, values, "sco", {}, votes=votes, condorcet_winner=winner, smith_set=circle)
+
+
+def _votes_of(profile: Profile) -> Floats:
+    """The weight of the votes that each agent stands in."""
+    weight = np.repeat(profile.weight, profile.length)
+    return np.bincount(profile.agent, weight, minlength=profile.n_agents).astype(float)
+
+
+def _in_votes(pairs: Pairs) -> tuple[Floats, Floats, Floats]:
+    return pairs.wins / MICRO, pairs.losses / MICRO, pairs.ties / MICRO

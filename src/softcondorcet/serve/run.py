@@ -1,0 +1,78 @@
+"""Run the service until it is told to stop; or answer one request without a server."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+from typing import Any
+
+import click
+import uvicorn
+
+from softcondorcet.errors import OptionError
+from softcondorcet.serve.app import make_app
+from softcondorcet.serve.service import Service, Settings
+
+
+class Server(uvicorn.Server):
+    """Pages that listen are let go first, or they would hold up the stop."""
+
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+        super().__init__(config)
+        self._service = service
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """Asked once: stop when all is done. Asked twice: now."""
+        self._service.stopping.set()
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+def is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def run(address: str, settings: Settings, host: str, port: int) -> None:
+    """Serve until SIGTERM or Ctrl-C; then finish what was begun."""
+    listening = bind(host, port)
+    try:
+        service = Service(address, settings)
+        if not is_local(host) and not any(token.revoked is None for token in service.tokens):
+            service.database.close()
+            raise OptionError(
+                f"--host must be 127.0.0.1 as long as there is no token, got {host}; "
+                "make one with --new-token LABEL --scope admin"
+            )
+        shown = f"[{host}]" if ":" in host else host
+        click.echo(f"{service.database.about}: {sum(len(b.votes) for b in service.boards.values()):,} votes")
+        click.echo(f"the leaderboard is at http://{shown}:{listening.getsockname()[1]}/ until Ctrl-C")
+        config = uvicorn.Config(
+            make_app(service, local=is_local(host)),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=10,
+            limit_concurrency=1000,
+        )
+        asyncio.run(Server(config, service).serve(sockets=[listening]))
+    finally:
+        listening.close()
+
+
+def bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise OptionError(
+            f"--host and --port must be free to listen on, got {host} and {port} ({error.strerror})"
+        ) from None
+    return listening

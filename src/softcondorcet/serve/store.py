@@ -1,0 +1,246 @@
+"""The ledger: what happened, row by row, never changed. One thread writes it, many requests to a commit.
+
+A request is answered only when its commit has returned. Commits cost a sync of the disk each, so all that waits when
+one begins goes into it together: a slow disk makes larger commits, not a longer queue.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, Literal
+
+from softcondorcet.serve.database import Database
+
+Kind = Literal["vote", "retract", "quarantine", "release"]
+# Weights are kept in whole millionths.
+MICRO = 1_000_000
+# Requests in one commit, at most, and waiting for one, at most: half a second's work each.
+_TOGETHER, _WAITING = 1000, 2000
+_COLUMNS = "id, board, kind, made, token, voter, grp, weight, winner, body"
+_READ = f"SELECT {_COLUMNS} FROM ledger WHERE board = ? AND id > ? ORDER BY id LIMIT 20000"
+_WRITE = f"INSERT INTO ledger ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One thing to be written. `body` of a vote: tiers of names, best first; else as in the ledger."""
+
+    kind: Kind
+    body: Any
+    voter: str | None = None
+    group: str | None = None
+    weight: int = MICRO
+    winner: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the ledger. `body` of a vote: tiers of agent numbers, best first."""
+
+    id: int
+    board: int
+    kind: Kind
+    made: float
+    token: int | None
+    voter: str | None
+    group: str | None
+    weight: int
+    winner: str | None
+    body: Any
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """The rows that a request wrote; `again` if they were there already."""
+
+    first: int
+    last: int
+    again: bool = False
+
+
+class Refused(Exception):  # noqa: N818
+    """A request cannot be written, and says why; others in the same commit are."""
+
+
+class OtherBody(Refused):
+    """The Idempotency-Key was used before, with another body."""
+
+
+class Busy(Exception):  # noqa: N818
+    """More waits to be written than can be written soon."""
+
+
+def entries(database: Database, board: int, after: int = 0) -> Iterator[Entry]:
+    """The rows of a board in the order they were written."""
+    while rows := database.run(_READ, (board, after)):
+        for row in rows:
+            entry = Entry(*row)
+            yield replace(entry, body=json.loads(entry.body))
+        after = rows[-1][0]
+
+
+def agents_of(database: Database, board: int) -> dict[str, int]:
+    """The agents of a board and their numbers: 0, 1, 2, ... in the order they were first named."""
+    return dict(database.run("SELECT name, number FROM agent WHERE board = ? ORDER BY number", (board,)))
+
+
+Work = Callable[["Transaction"], Any]
+Done = Callable[[Any], None]  # called with what the work returned, or with the exception that stopped it
+Told = Callable[[int, Sequence[Entry], Sequence[str]], None]
+
+
+class Transaction:
+    """What one commit writes. Rows and new agents are known to nobody else until the commit has returned."""
+
+    def __init__(self, database: Database, first: int, known: dict[int, dict[str, int]]) -> None:
+        self.database, self.now, self.next = database, time.time(), first
+        self.made: dict[int, list[Entry]] = defaultdict(list)
+        self.new: dict[int, dict[str, int]] = defaultdict(dict)
+        self._known = known
+        self._answers: dict[tuple[int, str], tuple[str, Receipt]] = {}
+
+    def write(
+        self,
+        board: int,
+        asks: Sequence[Ask],
+        *,
+        token: int | None = None,
+        key: str | None = None,
+        digest: str = "",
+        most_agents: int = 2**31,
+    ) -> Receipt:
+        """All of `asks`, in this order. With a `key`, once: the same key with the same digest is answered as before."""
+        if key is not None and (before := self._answered(board, key)) is not None:
+            if before[0] != digest:
+                raise OtherBody("this Idempotency-Key was used before, with another body")
+            return before[1]
+        numbers = self._numbers(board, asks, most_agents)
+        first = self.next
+        for ask in asks:
+            body = [[numbers[name] for name in tier] for tier in ask.body] if ask.kind == "vote" else ask.body
+            about = token, ask.voter, ask.group, ask.weight, ask.winner
+            self.made[board].append(Entry(self.next, board, ask.kind, self.now, *about, body))
+            self.next += 1
+        if key is not None:
+            self._answers[board, key] = digest, Receipt(first, self.next - 1, again=True)
+        return Receipt(first, self.next - 1)
+
+    def flush(self) -> None:
+        """Send the rows to the database."""
+        run = self.database.many
+        agents = [(board, number, name) for board, new in self.new.items() for name, number in new.items()]
+        rows = [(*_head(entry), json.dumps(entry.body)) for made in self.made.values() for entry in made]
+        answers = [(*at, digest, receipt.first, receipt.last) for at, (digest, receipt) in self._answers.items()]
+        if agents:
+            run("INSERT INTO agent (board, number, name) VALUES (?, ?, ?)", agents)
+        if rows:
+            run(_WRITE, rows)
+        if answers:
+            run("INSERT INTO answer (board, key, digest, first, last) VALUES (?, ?, ?, ?, ?)", answers)
+
+    def _numbers(self, board: int, asks: Sequence[Ask], most: int) -> dict[str, int]:
+        """The number of each agent named in votes; a name not seen before gets the next one."""
+        if board not in self._known:
+            self._known[board] = agents_of(self.database, board)
+        known, new = self._known[board], self.new[board]
+        named = dict.fromkeys(name for ask in asks if ask.kind == "vote" for tier in ask.body for name in tier)
+        fresh = [name for name in named if name not in known and name not in new]
+        if fresh and len(known) + len(new) + len(fresh) > most:
+            raise Refused(f"{fresh[0]!r} is not an agent of this board, and the board has all {most:,} it may have")
+        for name in fresh:
+            new[name] = len(known) + len(new)
+        return {name: known[name] if name in known else new[name] for name in named}
+
+    def _answered(self, board: int, key: str) -> tuple[str, Receipt] | None:
+        if (board, key) in self._answers:
+            return self._answers[board, key]
+        rows = self.database.run("SELECT digest, first, last FROM answer WHERE board = ? AND key = ?", (board, key))
+        return (rows[0][0], Receipt(rows[0][1], rows[0][2], again=True)) if rows else None
+
+
+def _head(entry: Entry) -> tuple[Any, ...]:
+    made = entry.made, entry.token, entry.voter, entry.group, entry.weight, entry.winner
+    return entry.id, entry.board, entry.kind, *made
+
+
+class Writer:
+    """The thread that writes.
+
+    ``told(board, entries, names)`` hears of the rows and the new agents of a commit as soon as it has returned, before
+    anybody gets an answer. ``deliver`` then runs the answers of a whole commit at once, in the thread that wants them.
+    """
+
+    def __init__(
+        self, database: Database, told: Told, deliver: Callable[[Callable[[], None]], Any] = lambda answer: answer()
+    ) -> None:
+        self._database, self._told, self._deliver = database, told, deliver
+        self._queue: SimpleQueue[tuple[Work, Done] | None] = SimpleQueue()
+        self._next = (database.run("SELECT MAX(id) FROM ledger")[0][0] or 0) + 1
+        self._known: dict[int, dict[str, int]] = {}
+        self._thread = Thread(target=self._run, name="ledger")
+        self._thread.start()
+
+    @property
+    def waiting(self) -> int:
+        return self._queue.qsize()
+
+    def submit(self, work: Work, done: Done) -> None:
+        """Run `work` in the next commit; `done` gets its answer once that is on disk."""
+        if self.waiting >= _WAITING:
+            raise Busy(f"{_WAITING:,} requests wait to be written")
+        self._queue.put((work, done))
+
+    def close(self) -> None:
+        """Write what waits, then stop."""
+        self._queue.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        going = True
+        while going:
+            jobs = [self._queue.get()]
+            while jobs[-1] is not None and len(jobs) < _TOGETHER:
+                try:
+                    jobs.append(self._queue.get_nowait())
+                except Empty:
+                    break
+            going = jobs[-1] is not None
+            self._commit([job for job in jobs if job is not None])
+
+    def _commit(self, jobs: list[tuple[Work, Done]]) -> None:
+        """One transaction. Work that is refused fails alone; a commit that fails, fails for all."""
+        if not jobs:
+            return
+        made = Transaction(self._database, self._next, self._known)
+        answers: list[Any]
+        try:
+            with self._database.transaction():
+                answers = [_attempt(work, made) for work, _ in jobs]
+                made.flush()
+        except Exception as error:
+            answers = [error] * len(jobs)
+        else:
+            self._next = made.next
+            for board, new in made.new.items():
+                self._known[board].update(new)
+            for board, rows in made.made.items():
+                self._told(board, rows, list(made.new[board]))
+
+        def answer() -> None:
+            for (_, done), found in zip(jobs, answers, strict=True):
+                done(found)
+
+        self._deliver(answer)
+
+
+def _attempt(work: Work, transaction: Transaction) -> Any:
+    try:
+        return work(transaction)
+    except Refused as refusal:
+        return refusal
