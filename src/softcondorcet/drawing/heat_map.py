@@ -6,9 +6,9 @@ shown with the counts. Blank where two agents never met or were always tied, whi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from softcondorcet.drawing.svg import dot, drawing, number, room, short, text, title
+from softcondorcet.drawing.svg import dot, drawing, leading, number, room, short, text, title
 from softcondorcet.tables import clipped
 
 Matrix = Sequence[Sequence[float]]
@@ -20,10 +20,19 @@ _ROOMY, _PALE, _FULL = 30, 0.55, 0.95
 _HOVER = 40
 
 
-def heat_map(names: Sequence[str], wins: Matrix, ties: Matrix, *, width: float = 720) -> str:
+def heat_map(
+    names: Sequence[str],
+    wins: Matrix,
+    ties: Matrix,
+    *,
+    width: float = 720,
+    link: Callable[[int, int], str] | None = None,
+) -> str:
     """``wins[a][b]`` is how often a was above b, ``ties[a][b]`` how often level; rows and columns as names are given.
 
     Cells shrink to fit the width, down to a size that can still be pointed at; a picture of many agents is wider.
+    ``link(a, b)`` is the address that a cell leads to, where cells lead somewhere: for pointers, since nobody wants to
+    walk through m x m cells by keyboard.
     """
     m = len(names)
     numbered = [f"{k + 1}  {name}" for k, name in enumerate(names)]
@@ -44,10 +53,10 @@ def heat_map(names: Sequence[str], wins: Matrix, ties: Matrix, *, width: float =
     for a in range(m):
         for b in range(m):
             corner = left + b * side, _HEAD + a * height
-            if a != b:
-                parts.append(_cell(corner, shape, (side, height), labels, a, b, wins, ties, roomy))
+            cell = _cell(corner, shape, (side, height), labels, a, b, wins, ties, roomy) if a != b else ""
+            parts.append(cell if link is None or not cell else leading(link(a, b), cell))
     words = f"Head to head of {m} agents: share of comparisons that the row won, in order of rank"
-    return drawing(left + m * side + 2, _HEAD + m * height + 4, parts, words, "heat-map")
+    return drawing(left + m * side + 2, _HEAD + m * height + 4, parts, words, "heat-map", role="img" if link is None else "group")
 
 
 def _cell(

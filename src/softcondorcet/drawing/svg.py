@@ -1,6 +1,6 @@
 """The few SVG elements that drawings are made of, as text.
 
-A drawing has no colours, fonts, scripts, ids or links of its own: classes, which ``drawing.css`` gives a meaning in
+A drawing has no colours, fonts, scripts, ids or links of its own (a caller may give links): classes, which ``drawing.css`` gives a meaning in
 light and dark. Names are hostile input; every word on its way into a drawing passes through ``escape``.
 """
 
@@ -21,10 +21,10 @@ def escape(words: str) -> str:
     return html.escape(printable(words))
 
 
-def drawing(width: float, height: float, parts: Iterable[str], words: str, kind: str) -> str:
-    """The whole picture, as one image whose name for those who cannot see it is `words`."""
+def drawing(width: float, height: float, parts: Iterable[str], words: str, kind: str, role: str = "img") -> str:
+    """The whole picture, as one image whose name for those who cannot see it is `words`; a group if parts lead on."""
     size = f'width="{short(width)}" height="{short(height)}" viewBox="0 0 {short(width)} {short(height)}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing {kind}" {size} role="img"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing {kind}" {size} role="{role}"'
     return f'{head} aria-label="{escape(words)}">{"".join(parts)}</svg>'
 
 
@@ -53,6 +53,11 @@ def box(x: float, y: float, width: float, height: float, kind: str, corner: floa
 def group(parts: Iterable[str], kind: str, hover: str = "") -> str:
     """Parts that belong together; `hover` is shown when the pointer rests on any of them."""
     return f'<g class="{kind}">{title(hover)}{"".join(parts)}</g>'
+
+
+def leading(address: str, part: str) -> str:
+    """A part that leads somewhere when it is clicked; the Tab key passes it by."""
+    return f'<a href="{escape(address)}" tabindex="-1">{part}</a>'
 
 
 def title(hover: str) -> str:

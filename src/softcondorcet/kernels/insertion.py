@@ -14,22 +14,32 @@ import math
 
 import numpy as np
 
-from softcondorcet.arrays import Floats, Ints
+from softcondorcet.arrays import Flags, Floats, Ints
 from softcondorcet.kernels.batch import GOLDEN, uniform
 from softcondorcet.kernels.compile import lean
 from softcondorcet.kernels.counting import sort_few
 
 
-def improve_order(row: Ints, column: Ints, margin: Floats, order: Ints, passes: int) -> tuple[float, bool]:
-    """Improve `order` (agents, best first) in place. Returns the loss removed and whether a full pass was idle."""
+def improve_order(
+    row: Ints, column: Ints, margin: Floats, order: Ints, passes: int, stale: Flags | None = None
+) -> tuple[float, bool]:
+    """Improve `order` (agents, best first) in place. Returns the loss removed and whether a full pass was idle.
+
+    Only agents in `stale` are looked at, all by default; it is kept, for a search that goes on with the same order.
+    """
     place, agents, spots = np.empty((3, len(order)), np.int64)
-    removed, idle = improve(row, column, margin, order, passes, place, agents, spots, np.zeros(len(order)))
+    stale = np.ones(len(order), dtype=bool) if stale is None else stale
+    removed, idle = improve(row, column, margin, order, passes, stale, place, agents, spots, np.zeros(len(order)))
     return float(removed), bool(idle)
 
 
 @lean
-def improve(row, column, margin, order, passes, place, agents, spots, line):
-    """The search, with room to work in: `line` holds the margins of the agent in hand by the partner's place."""
+def improve(row, column, margin, order, passes, stale, place, agents, spots, line):
+    """The search, with room to work in: `line` holds the margins of the agent in hand by the partner's place.
+
+    An agent that found no better place will find none until one of its partners moves: others only shift the places
+    between which its partners stand. So each move makes the partners of the agent stale, and only those are asked again.
+    """
     m = len(order)
     for k in range(m):
         place[order[k]] = k
@@ -40,11 +50,16 @@ def improve(row, column, margin, order, passes, place, agents, spots, line):
             agents[k] = order[k]
         for turn in range(m):
             a = agents[turn]
+            if not stale[a]:
+                continue
+            stale[a] = False
             gain, there = best_place(row, column, margin, place, line, spots, a, place[a])
             if there != place[a]:
                 idle = False
                 removed += gain
                 move(order, place, a, there)
+                for k in range(row[a], row[a + 1]):
+                    stale[column[k]] = True
         if idle:
             return removed, True
     return removed, False

@@ -104,9 +104,9 @@ def anneal(pairs: Pairs, start: Ints, sweeps: int, ends: float, state: Ints) -> 
 
 def improve(pairs: Pairs, order: Ints, ends: float = math.inf) -> None:
     """Best insertion in place, pass by pass until no move helps or time is over."""
-    rows, idle = pairs.by_agent, False
+    rows, idle, stale = pairs.by_agent, False, np.ones(len(order), dtype=bool)
     while not idle:
-        _, idle = insertion.improve_order(rows.row, rows.column, rows.margin, order, 1)
+        _, idle = insertion.improve_order(rows.row, rows.column, rows.margin, order, 1, stale)
         if time.monotonic() > ends:
             return
 

@@ -2,45 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from softcondorcet import drawing
-from softcondorcet.arrays import Floats, Ints
 from softcondorcet.ratings import Ratings
 from softcondorcet.reporting.gather import Material
 from softcondorcet.reporting.leaderboard import blocks, spans
+from softcondorcet.reporting.pictures import BADGES, WHISKERS, Picture, bump, cycle, head_to_head, whiskers
 from softcondorcet.reporting.sureness import sureness
 from softcondorcet.reporting.titles import title_of
-
-# How many of the best agents a drawing shows.
-WHISKERS, HEAT, BUMP = 40, 40, 12
-# So many of them a heat map has room for on a phone, and its table on a desk.
-SMALL = 14
-# As many agents as a drawing of a cycle has room for.
-_CYCLE = 12
-# Drawings come twice, for a desk and for a phone: letters must not shrink with the screen.
-_WIDE, _NARROW = 780.0, 328.0
-
-_BADGES = {
-    "winner": "A Condorcet winner: one agent beats all others",
-    "overruled": "A Condorcet winner that the ratings do not put first",
-    "cycle": "No Condorcet winner: a cycle at the top",
-    "unbeaten": "No Condorcet winner, but nobody beats the first",
-    "beaten": "No Condorcet winner",
-    "nothing": "Nothing to compare",
-}
-
-
-@dataclass(frozen=True)
-class Picture:
-    """One drawing at two widths."""
-
-    wide: str
-    narrow: str
-
 
 def view(found: Material, top: int) -> dict[str, Any]:
     """What the template needs, by name. Names of agents are raw in it: the template escapes them."""
@@ -49,7 +18,7 @@ def view(found: Material, top: int) -> dict[str, Any]:
     rows = blocks(found, top)
     return {
         "verdict": found.verdict,
-        "badge": _BADGES[found.verdict.kind],
+        "badge": BADGES[found.verdict.kind],
         "sure_word": word,
         "sure": sure,
         "facts": _facts(found),
@@ -63,8 +32,8 @@ def view(found: Material, top: int) -> dict[str, Any]:
         "summary": summary(board),
         "whiskers": _whiskers(found, min(top, WHISKERS)),
         "n_whiskers": min(top, WHISKERS, len(board)),
-        **_head_to_head(found),
-        "cycle": _cycle(found),
+        **head_to_head(found.profile.pairs(), board),
+        "cycle": cycle(found.verdict),
         **_methods(found),
         "findings": inspection.findings,
         "unchecked": [(name.replace("-", " "), why) for name, why in inspection.unchecked.items()],
@@ -95,66 +64,19 @@ def summary(board: Ratings) -> str:
 
 
 def _whiskers(found: Material, top: int) -> Picture:
-    board, sure = found.board, found.uncertainty
-    rows = board.index[:top]
-    names, values = [board.agents[k] for k in rows], board.values[rows].tolist()
-    low, high = (
-        (None, None) if sure is None else (_known(sure.rating_low, rows, board), _known(sure.rating_high, rows, board))
-    )
-    bands = [(first, last) for first, last in spans(found, len(rows)) if last > first]
-    axis = f"rating by {title_of(board.method)}"
-    return Picture(
-        *(drawing.whiskers(names, values, low, high, bands=bands, width=width, axis=axis) for width in (_WIDE, _NARROW))
-    )
-
-
-def _known(ends: Floats, rows: Ints, board: Ratings) -> list[float]:
-    """Ends of intervals; the rating itself for an agent that no resample has."""
-    known: list[float] = np.where(np.isnan(ends), board.values, ends)[rows].tolist()
-    return known
-
-
-def _head_to_head(found: Material) -> dict[str, Any]:
-    board = found.board
-    chosen = board.index[:HEAT]
-    names = [board.agents[k] for k in chosen]
-    wins, ties = found.profile.pairs().dense(chosen)
-    few = names[:SMALL]
-    places = range(len(few))
-    return {
-        "heat_map": Picture(
-            drawing.heat_map(names, wins.tolist(), ties.tolist(), width=_WIDE),
-            drawing.heat_map(few, wins.tolist(), ties.tolist(), width=_NARROW),
-        ),
-        "n_heat": len(names),
-        "n_few": len(few),
-        "scores": [(few[a], [_score(wins[a, b], wins[b, a], ties[a, b]) for b in places]) for a in places],
-    }
-
-
-def _score(won: float, lost: float, level: float) -> str:
-    return f"{won:g} : {lost:g}" + (f" ({level:g})" if level else "") if won + lost + level else ""
-
-
-def _cycle(found: Material) -> Picture | None:
-    seen = found.verdict
-    if seen.kind != "cycle" or len(seen.names) > _CYCLE:
-        return None
-    return Picture(*(drawing.cycle(seen.names, seen.arrows, loop=seen.loop, width=width) for width in (520.0, _NARROW)))
+    sure = found.uncertainty
+    low, high = (None, None) if sure is None else (sure.rating_low, sure.rating_high)
+    return whiskers(found.board, low, high, list(spans(found, min(top, len(found.board)))), top)
 
 
 def _methods(found: Material) -> dict[str, Any]:
     race = found.comparison
-    tops = [*race.first.order[:BUMP], *(name for board in race.boards.values() for name in board.order[:3])]
-    names, titles = list(dict.fromkeys(tops)), list(race.boards)
-    ranks = [[board.rank_of(name) for board in race.boards.values()] for name in names]
-    several = len(titles) > 1 and len(names) > 1
+    picture, shown = bump({title: {name: by.rank_of(name) for name in by.agents} for title, by in race.boards.items()})
+    several = picture is not None
     moves = race.moves(6) if several else []
     return {
-        "bump": Picture(*(drawing.bump(titles, names, ranks, width=width) for width in (_WIDE, _NARROW)))
-        if several
-        else None,
-        "n_bump": len(names),
+        "bump": picture,
+        "n_bump": shown,
         "n_linked": len(race.first),
         "violations": race.violations() if several else [],
         "moves": moves,

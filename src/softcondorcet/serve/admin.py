@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
-from fastapi import APIRouter, HTTPException, Path, Request, Response
+from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
+from pydantic import BaseModel
 
 from softcondorcet.serve import shapes
-from softcondorcet.serve.gate import Gate
-from softcondorcet.serve.names import name
+from softcondorcet.serve.gate import Gate, body_of
+from softcondorcet.serve.names import LONGEST, name
 from softcondorcet.serve.routes import says
 from softcondorcet.serve.service import Service
 from softcondorcet.serve.tokens import Token
+
+Model = TypeVar("Model", bound=BaseModel)
+_WRITE = says(401, 408, 413, 415, 422, 503, 507)
 
 
 def admin_routes(service: Service, gate: Gate) -> APIRouter:
@@ -28,11 +32,15 @@ def admin_routes(service: Service, gate: Gate) -> APIRouter:
         return _json(found)
 
     @routes.post(
-        "/boards", status_code=201, responses={201: {"model": shapes.BoardShape}, **says(401, 409, 422, 503, 507)}
+        "/boards",
+        status_code=201,
+        responses={201: {"model": shapes.BoardShape}, **_WRITE, **says(409)},
+        openapi_extra=_takes(shapes.NewBoard),
     )
-    async def new_board(request: Request, asked: shapes.NewBoard) -> Response:
+    async def new_board(request: Request) -> Response:
         """A new, empty board."""
         gate.allow(request, None, "admin")
+        asked = await _asked(request, shapes.NewBoard)
         called = name(asked.name, "name")
         if called in service.boards:
             raise HTTPException(409, "there is a board of this name already")
@@ -46,11 +54,17 @@ def admin_routes(service: Service, gate: Gate) -> APIRouter:
         return _json([_told(token) for token in service.tokens if token.revoked is None])
 
     @routes.post(
-        "/tokens", status_code=201, responses={201: {"model": shapes.TokenMade}, **says(401, 404, 422, 503, 507)}
+        "/tokens",
+        status_code=201,
+        responses={201: {"model": shapes.TokenMade}, **_WRITE, **says(404)},
+        openapi_extra=_takes(shapes.NewToken),
     )
-    async def new_token(request: Request, asked: shapes.NewToken, board: str | None = None) -> Response:
+    async def new_token(
+        request: Request, board: Annotated[str | None, Query(min_length=1, max_length=LONGEST)] = None
+    ) -> Response:
         """A new token, for one board or for all. Its secret is shown this once."""
         gate.allow(request, None, "admin")
+        asked = await _asked(request, shapes.NewToken)
         if board is not None and board not in service.boards:
             raise HTTPException(404, "expected the name of a board")
         chosen = service.boards[board] if board is not None else None
@@ -71,6 +85,16 @@ def admin_routes(service: Service, gate: Gate) -> APIRouter:
         return {"id": token.id, "scope": token.scope, "label": token.label, "board": of, "made": token.made}
 
     return routes
+
+
+def _takes(model: type[BaseModel]) -> dict[str, Any]:
+    """For the documentation: the body of a request."""
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": model.model_json_schema()}}}}
+
+
+async def _asked(request: Request, model: type[Model]) -> Model:
+    """The body, read here and not by the framework, which would read one of any length, from anybody."""
+    return model.model_validate_json(await body_of(request))
 
 
 def _json(found: Any, status: int = 200) -> Response:

@@ -11,6 +11,7 @@ from fastapi import FastAPI, HTTPException, Path, Request, Response
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CollectorRegistry, Counter, generate_latest
 from prometheus_client.core import GaugeMetricFamily
+from pydantic import ValidationError
 
 from softcondorcet import __version__
 from softcondorcet.serve import shapes
@@ -94,11 +95,13 @@ def _refusals(app: FastAPI) -> None:
         return handle
 
     async def invalid(_: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
-        told = "; ".join(f"{'.'.join(str(part) for part in e['loc'][1:])}: {e['msg']}" for e in error.errors())
+        assert isinstance(error, RequestValidationError | ValidationError)
+        outside = isinstance(error, RequestValidationError)  # places then begin with "query" or the like
+        told = "; ".join(f"{'.'.join(map(str, e['loc'][outside:]))}: {e['msg']}" for e in error.errors())
         return Response(msgspec.json.encode({"detail": told}), 422, media_type="application/json")
 
     app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(ValidationError, invalid)
     for kind in (msgspec.DecodeError, msgspec.ValidationError, BadBallot, BadName, Refused, UnicodeDecodeError):
         app.add_exception_handler(kind, answer(422))
     app.add_exception_handler(Busy, answer(503, **{"Retry-After": "1"}))

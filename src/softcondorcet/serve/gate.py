@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
 from collections.abc import Sequence
 
 from fastapi import HTTPException, Request
@@ -14,6 +16,8 @@ from softcondorcet.serve.tokens import Scope, Token, find
 
 # Bytes of a body: room for a thousand names of a thousand votes, or a file to import.
 MOST_BYTES, MOST_IMPORT = 2**20, 2**24
+# Seconds from the first byte of a body to its last.
+LONGEST_BODY = 20.0
 
 
 class Gate:
@@ -55,24 +59,24 @@ class Gate:
         """429 for a caller or voter who sends more than is allowed."""
         client = token.id if token else request.client.host if request.client else ""
         wait = self._by_token.take(client, len(asks))
-        for ask in asks:
-            if ask.voter is not None:
-                wait = max(wait, self._by_voter.take((board.id, ask.voter)))
+        for voter, number in Counter(ask.voter for ask in asks if ask.voter is not None).items():
+            wait = max(wait, self._by_voter.take((board.id, voter), number))
         if wait > 0:
             raise HTTPException(429, "too many votes", {"Retry-After": str(int(wait) + 1)})
 
 
 async def body_of(request: Request, most: int = MOST_BYTES) -> bytes:
-    """The body, counted as it comes: 413 for one that is too long, 415 for one that is packed."""
+    """The body, counted as it comes: 413 for one that is too long, 415 for one that is packed, 408 for a slow one."""
     if request.headers.get("content-encoding", "identity") != "identity":
         raise HTTPException(415, "expected a body without Content-Encoding")
-    told = request.headers.get("content-length", "0")
-    if told.isdigit() and int(told) > most:
-        raise HTTPException(413, f"expected at most {most:,} bytes")
     parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most:
-            raise HTTPException(413, f"expected at most {most:,} bytes")
-        parts.append(part)
+    try:
+        async with asyncio.timeout(LONGEST_BODY):
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise HTTPException(413, f"expected at most {most:,} bytes")
+                parts.append(part)
+    except TimeoutError:
+        raise HTTPException(408, f"expected the whole body within {LONGEST_BODY:g} seconds") from None
     return b"".join(parts)

@@ -21,6 +21,7 @@ _WHY = {
     401: "No token, or one that is not known",
     403: "The token is for something else, or a page of another site asks",
     404: "There is no such thing",
+    408: "The body came too slowly",
     409: "It is there already",
     413: "The body is too long",
     415: "The body is packed",
@@ -36,7 +37,7 @@ def says(*statuses: int, **others: Any) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": shapes.Problem, "description": _WHY[status]} for status in (403, *statuses)} | others
 
 
-WRITE = says(401, 413, 415, 422, 429, 503, 507)
+WRITE = says(401, 408, 413, 415, 422, 429, 503, 507)
 READ = says(404, 422, 503)
 _NAME = Query(min_length=1, max_length=LONGEST)
 _VOTE_BODY = {

@@ -6,16 +6,17 @@ one begins goes into it together: a slow disk makes larger commits, not a longer
 
 from __future__ import annotations
 
-import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from softcondorcet.serve.database import Database
+import msgspec
+
+from softcondorcet.serve.database import Database, Gone
 
 Kind = Literal["vote", "retract", "quarantine", "release"]
 # Weights are kept in whole millionths.
@@ -39,8 +40,7 @@ class Ask:
     winner: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One row of the ledger. `body` of a vote: tiers of agent numbers, best first."""
 
     id: int
@@ -80,8 +80,7 @@ def entries(database: Database, board: int, after: int = 0) -> Iterator[Entry]:
     """The rows of a board in the order they were written."""
     while rows := database.run(_READ, (board, after)):
         for row in rows:
-            entry = Entry(*row)
-            yield replace(entry, body=json.loads(entry.body))
+            yield Entry(*row[:-1], msgspec.json.decode(row[-1]))
         after = rows[-1][0]
 
 
@@ -135,7 +134,7 @@ class Transaction:
         """Send the rows to the database."""
         run = self.database.many
         agents = [(board, number, name) for board, new in self.new.items() for name, number in new.items()]
-        rows = [(*_head(entry), json.dumps(entry.body)) for made in self.made.values() for entry in made]
+        rows = [(*entry[:-1], _text(entry.body)) for made in self.made.values() for entry in made]
         answers = [(*at, digest, receipt.first, receipt.last) for at, (digest, receipt) in self._answers.items()]
         if agents:
             run("INSERT INTO agent (board, number, name) VALUES (?, ?, ?)", agents)
@@ -146,8 +145,6 @@ class Transaction:
 
     def _numbers(self, board: int, asks: Sequence[Ask], most: int) -> dict[str, int]:
         """The number of each agent named in votes; a name not seen before gets the next one."""
-        if board not in self._known:
-            self._known[board] = agents_of(self.database, board)
         known, new = self._known[board], self.new[board]
         named = dict.fromkeys(name for ask in asks if ask.kind == "vote" for tier in ask.body for name in tier)
         fresh = [name for name in named if name not in known and name not in new]
@@ -164,9 +161,8 @@ class Transaction:
         return (rows[0][0], Receipt(rows[0][1], rows[0][2], again=True)) if rows else None
 
 
-def _head(entry: Entry) -> tuple[Any, ...]:
-    made = entry.made, entry.token, entry.voter, entry.group, entry.weight, entry.winner
-    return entry.id, entry.board, entry.kind, *made
+def _text(body: Any) -> str:
+    return msgspec.json.encode(body).decode()
 
 
 class Writer:
@@ -182,7 +178,10 @@ class Writer:
         self._database, self._told, self._deliver = database, told, deliver
         self._queue: SimpleQueue[tuple[Work, Done] | None] = SimpleQueue()
         self._next = (database.run("SELECT MAX(id) FROM ledger")[0][0] or 0) + 1
-        self._known: dict[int, dict[str, int]] = {}
+        self._known: dict[int, dict[str, int]] = defaultdict(dict)
+        for (board,) in database.run("SELECT id FROM board"):
+            self._known[board] = agents_of(database, board)
+        self._gone = False
         self._thread = Thread(target=self._run, name="ledger")
         self._thread.start()
 
@@ -190,8 +189,15 @@ class Writer:
     def waiting(self) -> int:
         return self._queue.qsize()
 
+    @property
+    def writes(self) -> bool:
+        """Whether the last commit found the database there."""
+        return self._thread.is_alive() and not self._gone
+
     def submit(self, work: Work, done: Done) -> None:
         """Run `work` in the next commit; `done` gets its answer once that is on disk."""
+        if not self._thread.is_alive():
+            raise Gone("the ledger is closed")
         if self.waiting >= _WAITING:
             raise Busy(f"{_WAITING:,} requests wait to be written")
         self._queue.put((work, done))
@@ -202,28 +208,40 @@ class Writer:
         self._thread.join()
 
     def _run(self) -> None:
-        going = True
-        while going:
-            jobs = [self._queue.get()]
-            while jobs[-1] is not None and len(jobs) < _TOGETHER:
-                try:
-                    jobs.append(self._queue.get_nowait())
-                except Empty:
-                    break
-            going = jobs[-1] is not None
-            self._commit([job for job in jobs if job is not None])
+        try:
+            while jobs := self._next_jobs():
+                self._commit(jobs)
+        finally:  # whatever ended it, nobody waits for ever
+            while self.waiting:
+                if (job := self._queue.get()) is not None:
+                    self._deliver(partial(job[1], Gone("the ledger is closed")))
+
+    def _next_jobs(self) -> list[tuple[Work, Done]]:
+        """All that waits, at least one; none at the end."""
+        jobs: list[tuple[Work, Done]] = []
+        try:
+            job = self._queue.get()
+            while job is not None:
+                jobs.append(job)
+                job = self._queue.get_nowait() if len(jobs) < _TOGETHER else None
+        except Empty:
+            return jobs
+        if jobs and job is None:
+            pass
+        return jobs
 
     def _commit(self, jobs: list[tuple[Work, Done]]) -> None:
         """One transaction. Work that is refused fails alone; a commit that fails, fails for all."""
-        if not jobs:
-            return
-        made = Transaction(self._database, self._next, self._known)
         answers: list[Any]
         try:
+            if self._gone:
+                self._find_again()
+            made = Transaction(self._database, self._next, self._known)
             with self._database.transaction():
                 answers = [_attempt(work, made) for work, _ in jobs]
                 made.flush()
         except Exception as error:
+            self._gone = isinstance(error, Gone)
             answers = [error] * len(jobs)
         else:
             self._next = made.next
@@ -231,14 +249,8 @@ class Writer:
                 self._known[board].update(new)
             for board, rows in made.made.items():
                 self._told(board, rows, list(made.new[board]))
-
-        def answer() -> None:
-            for (_, done), found in zip(jobs, answers, strict=True):
-                done(found)
-
-        self._deliver(answer)
-
-
+        finally:
+            self._deliver(lambda: [done(found) for (_, done), found in zip(jobs, answers, strict=True)])
 def _attempt(work: Work, transaction: Transaction) -> Any:
     try:
         return work(transaction)
