@@ -25,7 +25,7 @@ LAYERS = [
     ["pairs"],
     ["ratings", "readers", "resampling", "synthetic", "variants"],
     ["uncertainty"],
-    ["majority", "metrics"],
+    ["majority", "metrics", "scale"],
     ["doctor", "methods", "live"],
     ["screen"],
     ["arguments", "registry"],

@@ -102,7 +102,11 @@ def bootstrap(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)  # counted below, and said once
-        found = _all(resample, streams, watch, n + blocks)
+        if on_pairs and board.options.get("device") == "cuda":
+            check(by == "votes" and not blocks, "device", "'cpu' for groups and for BCa intervals", "cuda")
+            found = _on_gpu(as_pairs(data), board, n, seed, watch)
+        else:
+            found = _all(resample, streams, watch, n + blocks)
         parts = drawn.without_blocks(blocks, np.random.default_rng(apart))
         jackknife = _all(lambda part: rate(part, seed), parts, _after(watch, n), n + blocks)
     return Uncertainty(
@@ -139,6 +143,16 @@ def _rater(method: str, options: dict[str, Any], board: Ratings) -> Callable[[Da
         return Rated(np.where(present(data), rated.values, np.nan), rated.converged is not False)
 
     return rate
+
+
+def _on_gpu(pairs: Pairs, board: Ratings, n: int, seed: int, watch: Watch | None) -> list[Rated]:
+    """Resamples rated on a GPU, many at a time."""
+    found: list[Rated] = []
+    for some_rated in replicates.on_gpu(pairs, board.options, n, seed):
+        found += [Rated(values) for values in some_rated]
+        if watch is not None:
+            watch(len(found), n, None)
+    return found
 
 
 def _needs_only_pairs(method: str, options: dict[str, Any]) -> bool:

@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Collection
 from importlib.util import find_spec
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 from softcondorcet.errors import OptionError
 
 Box = tuple[float, float]
+Precision = Literal["double", "single"]
 # Called with the step just done, the number of steps, and the ratings so far (an array; help needs no numpy).
 Watch = Callable[[int, int, Any], None]
 

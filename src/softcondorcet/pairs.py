@@ -105,6 +105,18 @@ class Pairs:
         ties[left, right] = ties[right, left] = self.ties[inside]
         return wins, ties
 
+    def met(self, a: Ints, b: Ints) -> Floats:
+        """How often each two agents were compared."""
+        m = self.n_agents
+        known = self.left.astype(np.int64) * m + self.right
+        asked = np.minimum(a, b).astype(np.int64) * m + np.maximum(a, b)
+        if not len(known):
+            return np.zeros(len(asked))
+        at = np.minimum(np.searchsorted(known, asked), len(known) - 1)
+        counted = (self.wins + self.losses + self.ties)[at]
+        met: Floats = np.where(known[at] == asked, counted, 0.0)
+        return met
+
     def discrete_loss(self, ratings: Floats) -> float:
         """Sum of Kendall-tau distances of all votes to the order of these ratings.
 
@@ -128,6 +140,12 @@ class ByAgent:
     def played(self) -> Floats:
         """Comparisons of each pair in the same rows; the sigmoid loss needs only margins, so this is made on demand."""
         return self._spread(self.pairs.wins + self.pairs.losses + self.pairs.ties)
+
+    @cached_property
+    def pair(self) -> Ints:
+        """The number of each pair in the same rows, from 1; negative in the row of its right agent."""
+        number = np.arange(1.0, len(self.pairs) + 1)
+        return _rows(self.pairs, number, -number)[2].astype(np.int64)
 
     @cached_property
     def tied(self) -> Floats:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -20,8 +20,11 @@ from softcondorcet import threads
 from softcondorcet.arrays import Floats
 from softcondorcet.kernels import pairwise
 from softcondorcet.kernels.compile import Kernel
-from softcondorcet.options import Box, Watch
+from softcondorcet.options import Box, Precision, Watch
 from softcondorcet.pairs import Pairs
+
+if TYPE_CHECKING:
+    from softcondorcet.scale.cuda import GpuRows
 
 # Pairs per piece of work in numpy: a few MB at a time.
 _CHUNK = 2**18
@@ -111,6 +114,8 @@ class PairwiseLoss:
         prior_temperature: float = 1.0,
         attract: bool = False,
         ranges: list[tuple[int, int]] | None = None,
+        device: str = "cpu",
+        precision: Precision = "double",
     ) -> None:
         low, high = bounds
         self.rows = pairs.by_agent
@@ -120,13 +125,22 @@ class PairwiseLoss:
         self.ranges = ranges or self.rows.ranges()
         self.pool = ThreadPoolExecutor(len(self.ranges)) if len(self.ranges) > 1 else None
         self._strength: dict[bool, Floats] = {}
+        self._gpu = self._on_gpu(precision) if device == "cuda" else None
+
+    def _on_gpu(self, precision: Precision) -> GpuRows:
+        from softcondorcet.scale.cuda import GpuRows
+
+        rows = self.rows
+        return GpuRows(rows.row, rows.column, rows.margin, rows.played, precision)
 
     def gradient(self, ratings: Floats, stage: Stage) -> Floats:
         rows, away, q = self.rows, ratings - self.middle, stage.sharpness
         gradient = np.empty(len(ratings))
         x = away / stage.temperature
         narrow = self.tied is None and self.width <= pairwise.WIDE * stage.temperature
-        if narrow and q == 1.0:
+        if self._gpu is not None:
+            gradient = self._gpu.gradient(x, q)
+        elif narrow and q == 1.0:
             self._share(pairwise.sigmoid_gradient, rows.margin, np.exp(x), gradient)
         elif narrow and q == 0.0:
             self._share(pairwise.logistic_gradient, rows.margin, rows.played, np.exp(x), gradient)

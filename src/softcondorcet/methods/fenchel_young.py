@@ -21,7 +21,7 @@ import numpy as np
 
 from softcondorcet.kernels import perturbed
 from softcondorcet.methods.outcome import rated
-from softcondorcet.methods.sgd import check_sgd, run_steps, sampled, starting_point
+from softcondorcet.methods.sgd import Run, check_sgd, run_steps, sampled, starting_point
 from softcondorcet.options import Watch, box, one_of, scale, whole
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
@@ -45,12 +45,14 @@ def fenchel_young(
     seed: int = 0,
     watch: Watch | None = None,
     every: int = 0,
+    device: Literal["cpu", "cuda"] = "cpu",
 ) -> Ratings:
     """Ratings by stochastic gradient descent on the Fenchel-Young loss.
 
     sigma: scale of the perturbations, in rating units; perturbation: "gumbel" or "normal"; samples: perturbations per
     vote and step, averaged. Ties in a vote share their mean place. The rest as in ``sco`` with ``solver="sgd"``;
-    ``batch="all"`` takes as many votes per step as there are.
+    ``batch="all"`` takes as many votes per step as there are. device: "cuda" takes the steps on an NVIDIA GPU, which
+    pays for batches of thousands of votes; its random numbers are other ones.
 
     >>> p = Profile.from_rankings([["A", "B", "C"], ["C", "A", "B"]], weights=[2, 3])
     >>> fenchel_young(p, schedule="sqrt", lr=0.1).order[0]
@@ -60,22 +62,14 @@ def fenchel_young(
     scale("sigma", sigma, bounds)
     one_of("perturbation", NOISES, perturbation)
     whole("samples", samples)
+    one_of("device", ("cpu", "cuda"), device)
     check_sgd(steps, lr, batch, schedule, noise, seed, every)
     profile = sampled(data)
     size = profile.n_votes if batch == "all" else int(batch)
     ratings = starting_point(profile.agents, bounds, start, noise, np.random.default_rng([seed, 1]))
-    plan = perturbed.plan_perturbed(profile.start, profile.agent, profile.tier, profile.weight, profile.n_agents, size)
-    state = perturbed.seed_state(np.random.default_rng([seed, 0]))
-    kind = NOISES.index(perturbation)
-    run_steps(
-        lambda r, rates: perturbed.run_perturbed(plan, r, rates, sigma, samples, kind, low, high, state),
-        ratings,
-        steps=steps,
-        lr=lr,
-        schedule=schedule,
-        watch=watch,
-        every=every,
-    )
+    drawn = sigma, samples, perturbation, low, high
+    run = _on_gpu(profile, size, seed, *drawn) if device == "cuda" else _on_cpu(profile, size, seed, *drawn)
+    run_steps(run, ratings, steps=steps, lr=lr, schedule=schedule, watch=watch, every=every)
     options = {
         "sigma": sigma,
         "perturbation": perturbation,
@@ -86,5 +80,24 @@ def fenchel_young(
         "batch": batch,
         "schedule": schedule,
         "noise": noise,
+        "device": device,
     }
     return rated(profile, ratings, "fenchel_young", options, steps=steps, seed=seed)
+
+
+def _on_cpu(
+    profile: Profile, batch: int, seed: int, sigma: float, samples: int, kind: str, low: float, high: float
+) -> Run:
+    plan = perturbed.plan_perturbed(profile.start, profile.agent, profile.tier, profile.weight, profile.n_agents, batch)
+    state = perturbed.seed_state(np.random.default_rng([seed, 0]))
+    number = NOISES.index(kind)
+    return lambda r, rates: perturbed.run_perturbed(plan, r, rates, sigma, samples, number, low, high, state)
+
+
+def _on_gpu(
+    profile: Profile, batch: int, seed: int, sigma: float, samples: int, kind: str, low: float, high: float
+) -> Run:
+    from softcondorcet.scale.cuda_votes import GpuVotes
+
+    votes = GpuVotes(profile, seed)
+    return lambda r, rates: votes.run(r, rates, batch, sigma, samples, kind, low, high)

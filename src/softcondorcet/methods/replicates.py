@@ -8,7 +8,7 @@ than a thousandth of the box.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,17 @@ from softcondorcet.pairs import Pairs
 # Steps after the order is found. On 53,322 agents seen a few times each, 20 of them leave ratings 0.12 from where 430
 # end, in a box of 100, and ranks correlated by 0.997 (one resample of codeforces_groups7).
 _FINAL = 30
+
+
+def on_gpu(pairs: Pairs, options: Mapping[str, Any], n: int, seed: int) -> Iterator[Floats]:
+    """Ratings of n resamples of comparisons, rated on a GPU: see ``scale.cuda.Resamples``."""
+    from softcondorcet.scale.cuda import Resamples
+
+    low, high = options["bounds"]
+    rows = pairs.by_agent
+    heats = np.array([stage.temperature for stage in walk_to(Stage(1.0, options["temperature"]), high - low)])
+    drawn = Resamples(rows.row, rows.column, rows.pair, pairs.wins, pairs.losses, heats)
+    return drawn.rate(n, _FINAL, (low, high), seed)
 
 
 def refit(options: Mapping[str, Any]) -> Callable[[Pairs], Floats] | None:
