@@ -95,7 +95,8 @@ def draw(rows: Sequence[Row]) -> dict[str, Figure]:
         text.set_fontweight("bold" if row["order"] == row["true"] else "normal")
     axis.invert_yaxis()
     axis.grid(axis="y", visible=False)
-    axis.set(xlabel="share of samples", title="Rankings sampled by SGD (bold: the true one; *: the last iterate)")
+    true = next(row["true"] for row in rows)
+    axis.set(xlabel="share of samples", title=f"Rankings sampled by SGD (*: the last iterate); the true one is {true}")
     axis.margins(x=0.12)
     return {"": made}
 
