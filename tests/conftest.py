@@ -15,6 +15,14 @@ settings.register_profile("default", deadline=None, max_examples=60, suppress_he
 settings.load_profile("default")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of the service start servers, which takes them minutes: they run apart from the default suite."""
+    for item in items:
+        if item.path.name.startswith("test_serve_"):
+            item.add_marker("service")
+
+
 def paper_example() -> Profile:
     """The paper's eq. (example): Elo rates A highest, the Condorcet winner is C."""
     return Profile.from_rankings([["A", "B", "C"], ["C", "A", "B"]], weights=[2, 3])

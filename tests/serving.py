@@ -61,9 +61,7 @@ class Server:
         self, path: str, body: Any = None, *, method: str | None = None, headers: Mapping[str, str] | None = None
     ) -> Answer:
         """One request on a connection of its own. A body that is not bytes goes as JSON."""
-        if body is not None and not isinstance(body, bytes):
-            body = json.dumps(body).encode()
-        return ask(self.url + path, body, method=method, headers=headers)
+        return post(self.url + path, body, method=method, headers=headers)
 
     def kill(self) -> None:
         """SIGKILL: no time to finish anything."""
@@ -90,6 +88,13 @@ def ask(
     except urllib.error.HTTPError as answer:
         with answer:
             return Answer(answer.code, lowered(answer.headers), answer.read())
+
+
+def post(url: str, body: Any, *, method: str | None = None, headers: Mapping[str, str] | None = None) -> Answer:
+    """One request whose body, if it is not bytes, goes as JSON."""
+    if body is not None and not isinstance(body, bytes):
+        body = json.dumps(body).encode()
+    return ask(url, body, method=method, headers=headers)
 
 
 def lowered(headers: Message) -> dict[str, str]:

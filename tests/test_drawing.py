@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from softcondorcet import drawing
-from softcondorcet.drawing import bump, cycle, heat_map, whiskers
+from softcondorcet.drawing import bump, cycle, heat_map, shares, timeline, whiskers
 from softcondorcet.drawing.svg import ticks
 from softcondorcet.tables import clipped, printable, wide
 
@@ -59,6 +59,8 @@ def all_drawings(names: Sequence[str]) -> list[str]:
         heat_map(names, counts, counts, width=328),
         cycle(names, arrows, loop=range(m) if m > 2 else ()),
         bump(["one", *names[:3]], names, [[k + 1] * (1 + len(names[:3])) for k in range(m)]),
+        shares((names[0], names[-1]) if names else ("", ""), m, 1, 2),
+        timeline([1e9 + 70.0 * k for k in range(m)], [k % 3 for k in range(m)], names),
     ]
 
 
@@ -98,7 +100,7 @@ def test_every_class_has_a_look() -> None:
     css = drawing.stylesheet()
     names = [f"agent {k}" for k in range(14)]
     used = {word for svg in all_drawings(names) for node in parsed(svg).iter() for word in _classes(node)}
-    groups_only = {"row", "arrow", "agent", "weak", "strong", "band0"}
+    groups_only = {"row", "arrow", "agent", "weak", "strong", "band0", "moment", "part"}
     assert {word for word in used - groups_only if f".{word}" not in css} == set()
 
 
@@ -278,3 +280,39 @@ def test_drawing_changes_nothing(draw: Callable[..., str]) -> None:
     before = repr(given_)
     assert draw(*given_) == draw(*given_)
     assert repr(given_) == before
+
+
+def test_cells_of_a_heat_map_lead_where_they_are_told_to() -> None:
+    wins = [[0, 8, 0], [2, 0, 1], [0, 3, 0]]
+    svg = heat_map(["a", "b", "c"], wins, [[0] * 3] * 3, link=lambda a, b: f'pair?a="{a}"&b={b}')
+    links = list(parsed(svg).iter(f"{SVG}a"))
+    assert [node.attrib["href"] for node in links] == [
+        f'pair?a="{a}"&b={b}' for a, b in ((0, 1), (1, 0), (1, 2), (2, 1))
+    ]
+    assert {node.attrib["tabindex"] for node in links} == {"-1"}
+    assert parsed(svg).attrib["role"] == "group", "an image has no parts that lead on"
+
+
+def test_a_timeline_is_to_scale() -> None:
+    day = 86400.0
+    svg = timeline([0, day, 3 * day], [10.0, 30.0, 20.0], ["one", "two", "three"], axis="rating")
+    x, y = ([float(node.attrib[c]) for node in of_class(svg, "point")][::-1] for c in ("cx", "cy"))
+    assert (x[2] - x[1]) / (x[1] - x[0]) == pytest.approx(2.0, abs=0.01)
+    assert (y[0] - y[1]) / (y[2] - y[1]) == pytest.approx(2.0, abs=0.01), "higher is better, and higher"
+    assert [text for text in texts(svg, "tick") if text.startswith("1970")] == [f"1970-01-0{k}" for k in range(1, 5)]
+    assert [node[0].text for node in of_class(svg, "moment")] == ["three", "two", "one"]
+
+
+def test_a_timeline_of_one_moment_and_of_many() -> None:
+    assert len(of_class(timeline([5.0], [1.0], ["x"]), "point")) == 1
+    many = timeline([float(k) for k in range(5000)], [float(k % 7) for k in range(5000)], ["x"] * 5000)
+    assert len(of_class(many, "point")) < 100, "dots keep apart"
+
+
+def test_shares_are_to_scale() -> None:
+    svg = shares(("a", "b"), 6, 0, 3, width=900)
+    won, lost = of_class(svg, "won")[0], of_class(svg, "lost")[0]
+    assert float(won.attrib["width"]) == 599  # of 900, less the gap
+    assert float(lost.attrib["x"]) == 600
+    assert texts(svg, "share") == ["67 %", "33 %"]
+    assert of_class(svg, "level") == []

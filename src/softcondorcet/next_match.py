@@ -130,7 +130,7 @@ def next_matches(
     m = len(found.board)
     places = m if top is None else min(top, m)
     a, b, above = _open_pairs(found, places)
-    met = _met(found.pairs, a, b)
+    met = found.pairs.met(a, b)
     value = above * (1 - above) / (met + 1)
     best = np.lexsort((met, -value))[:count]
     names = found.agents
@@ -160,16 +160,3 @@ def _open_pairs(found: Uncertainty, places: int) -> tuple[Ints, Ints, Floats]:
     if not upper:
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
     return np.concatenate(upper), np.concatenate(lower), np.concatenate(chance)
-
-
-def _met(pairs: Pairs, a: Ints, b: Ints) -> Floats:
-    """How often each two agents were compared."""
-    m = pairs.n_agents
-    known = pairs.left.astype(np.int64) * m + pairs.right
-    asked = np.minimum(a, b).astype(np.int64) * m + np.maximum(a, b)
-    met = np.zeros(len(asked))
-    if len(known):
-        at = np.minimum(np.searchsorted(known, asked), len(known) - 1)
-        counted = pairs.wins + pairs.losses + pairs.ties
-        met = np.where(known[at] == asked, counted[at], 0.0)
-    return met

@@ -78,8 +78,8 @@ class Pairs:
         """The counts of both; the agents of `other` must be the first of these."""
         if not len(other):
             return self
-        m = np.int64(self.n_agents)
-        keys = np.concatenate([self.left * m + self.right, other.left * m + other.right])
+        m = self.n_agents
+        keys = np.concatenate([part.left.astype(np.int64) * m + part.right for part in (self, other)])
         found, place = np.unique(keys, return_inverse=True)
         counts = (
             np.bincount(place, np.concatenate([mine, others]), minlength=len(found)).astype(float)

@@ -71,6 +71,8 @@ FORMATS = {"table": as_table, "md": as_markdown, "csv": as_csv, "latex": as_late
 
 def printable(name: str) -> str:
     """A name that cannot move the cursor, ring the bell or break the line."""
+    if name.isprintable():
+        return name
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 

@@ -20,7 +20,7 @@ _AGREE, _FAVOUR, _TIES = 0.1, 0.2, 0.2
 def judges(case: Case) -> Iterator[Finding]:
     """Groups of votes that favour an agent, and groups that go against the others about the rest as well."""
     favourites = _favourites(case)
-    against = _dissenting(case, {g: a for g, (a, _) in favourites.items()})
+    against = dissenting(case, {g: a for g, (a, _) in favourites.items()})
     accused = {g for g, *_ in against}
     yield from _dissent(case, against)
     yield from _favour(case, {g: found for g, found in favourites.items() if g not in accused})
@@ -53,7 +53,7 @@ def _favour(case: Case, favourites: dict[int, tuple[int, float]]) -> Iterator[Fi
         yield Finding("caution", "judge-favour", len(favourites), text, advice, names)
 
 
-def _dissenting(case: Case, favourites: dict[int, int]) -> list[tuple[int, float, float]]:
+def dissenting(case: Case, favourites: dict[int, int]) -> list[tuple[int, float, float]]:
     """Groups with their share of comparisons that agree with the majority, and the share that is usual there.
 
     The result of a comparison, less its mean over all votes on the pair, counts by how clear the pair is: by the margin

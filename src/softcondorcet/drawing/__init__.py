@@ -8,9 +8,11 @@ from importlib.resources import files
 from softcondorcet.drawing.bump import bump
 from softcondorcet.drawing.cycle import cycle
 from softcondorcet.drawing.heat_map import heat_map, record
+from softcondorcet.drawing.shares import shares
+from softcondorcet.drawing.timeline import timeline
 from softcondorcet.drawing.whiskers import whiskers
 
-__all__ = ["bump", "cycle", "heat_map", "record", "stylesheet", "whiskers"]
+__all__ = ["bump", "cycle", "heat_map", "record", "shares", "stylesheet", "timeline", "whiskers"]
 
 
 def stylesheet() -> str:

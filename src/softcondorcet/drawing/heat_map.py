@@ -56,7 +56,8 @@ def heat_map(
             cell = _cell(corner, shape, (side, height), labels, a, b, wins, ties, roomy) if a != b else ""
             parts.append(cell if link is None or not cell else leading(link(a, b), cell))
     words = f"Head to head of {m} agents: share of comparisons that the row won, in order of rank"
-    return drawing(left + m * side + 2, _HEAD + m * height + 4, parts, words, "heat-map", role="img" if link is None else "group")
+    role = "img" if link is None else "group"
+    return drawing(left + m * side + 2, _HEAD + m * height + 4, parts, words, "heat-map", role)
 
 
 def _cell(

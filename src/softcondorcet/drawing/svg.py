@@ -1,7 +1,8 @@
 """The few SVG elements that drawings are made of, as text.
 
-A drawing has no colours, fonts, scripts, ids or links of its own (a caller may give links): classes, which ``drawing.css`` gives a meaning in
-light and dark. Names are hostile input; every word on its way into a drawing passes through ``escape``.
+A drawing has no colours, fonts, scripts or ids of its own: classes, which ``drawing.css`` gives a meaning in light and
+dark. Links are there where a caller gives them. Names are hostile input; every word on its way into a drawing passes
+through ``escape``.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def improve(row, column, margin, order, passes, stale, place, agents, spots, lin
     """The search, with room to work in: `line` holds the margins of the agent in hand by the partner's place.
 
     An agent that found no better place will find none until one of its partners moves: others only shift the places
-    between which its partners stand. So each move makes the partners of the agent stale, and only those are asked again.
+    between which its partners stand. So each move makes the partners of the agent stale, and only those are asked.
     """
     m = len(order)
     for k in range(m):

@@ -55,6 +55,7 @@ def gather(
     resamples: int,
     by: Literal["votes", "groups"],
     seed: int,
+    time_limit: float | None = None,
     watch: Watch | None = None,
 ) -> Material:
     """Fit, resample, compare and inspect. Names too long to be shown are cut first: a page repeats them many times."""
@@ -72,7 +73,7 @@ def gather(
         board,
         uncertainty,
         unsure,
-        _compared(profile, board, methods, seed),
+        _compared(profile, board, methods, seed, time_limit),
         inspection,
         verdict(profile.pairs(), board),
         provisional(profile, inspection),
@@ -95,7 +96,9 @@ def brief(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _compared(profile: Profile, board: Ratings, methods: Sequence[str], seed: int) -> Comparison:
+def _compared(
+    profile: Profile, board: Ratings, methods: Sequence[str], seed: int, time_limit: float | None
+) -> Comparison:
     """The board beside other methods, over the agents of the largest linked group: ranks across groups mean nothing."""
     others = [method for _, (method, _) in as_methods(methods).items() if method != board.method]
     left_out = {}
@@ -105,7 +108,7 @@ def _compared(profile: Profile, board: Ratings, methods: Sequence[str], seed: in
     boards = {title_of(board.method): board}
     for name in others:
         try:
-            boards[title_of(name)] = run(profile, name, {}, seed)
+            boards[title_of(name)] = run(profile, name, {}, seed, time_limit)
         except DataError as error:
             left_out[title_of(name)] = str(error)
     core = majority.largest_group(profile)

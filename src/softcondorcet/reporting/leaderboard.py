@@ -89,13 +89,13 @@ def _row(found: Material, k: int, digits: int) -> Row:
         rating_range=""
         if sure is None or np.isnan(sure.rating_low[k])
         else f"{signed(sure.rating_low[k], digits)} to {signed(sure.rating_high[k], digits)}",
-        rank_range="" if sure is None else _range(int(sure.rank_low[k]), int(sure.rank_high[k])),
+        rank_range="" if sure is None else ranged(int(sure.rank_low[k]), int(sure.rank_high[k])),
         votes="" if board.votes is None else f"{board.votes[k]:,.0f}",
         marks=tuple(marks),
     )
 
 
-def _range(low: int, high: int) -> str:
+def ranged(low: int, high: int) -> str:
     return f"{low:,}" if low == high else f"{low:,}{_DASH}{high:,}"
 
 

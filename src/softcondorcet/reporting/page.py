@@ -6,14 +6,17 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from softcondorcet import __version__
 from softcondorcet.drawing import stylesheet
 from softcondorcet.tables import clipped, printable
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 # A leaderboard of three bars; '#' would begin a fragment.
-_ICON = (
+ICON = (
     "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>"
     "<path fill='rgb(42,120,184)' d='M1 2h14v3H1zM1 7h10v3H1zM1 12h6v3H1z'/></svg>"
 )
@@ -21,23 +24,32 @@ _ICON = (
 
 def page(view: dict[str, Any], title: str, provenance: Sequence[tuple[str, str]]) -> str:
     """The report as HTML. Every word in `view` but the drawings is escaped, and invisible letters are spelt out."""
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    templates = files(__package__) / "templates"
-    css = stylesheet() + (templates / "report.css").read_text(encoding="utf-8")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, finalize=_visible, trim_blocks=True)
-    environment.filters["clip"] = clipped
-    template = environment.from_string((templates / "report.html").read_text(encoding="utf-8"))
-    return template.render(
-        **view,
-        title=title,
-        provenance=provenance,
-        css=Markup(css),
-        policy=policy(css),
-        icon=_ICON,
-        version=__version__,
+    css = style()
+    made = environment(__package__).get_template("report.html")
+    about = {"icon": ICON, "version": __version__, "css": Markup(css), "policy": policy(css)}
+    return made.render(v=view, title=title, provenance=provenance, **about)
+
+
+def environment(*packages: str) -> Environment:
+    """Templates of these packages, the first first: every word is escaped, and a name that is not given is an error."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_visible,
+        trim_blocks=True,
+        loader=ChoiceLoader([PackageLoader(package) for package in packages]),
     )
+    made.filters["clip"] = clipped
+    return made
+
+
+def style() -> str:
+    """The look of the report, drawings included, as CSS."""
+    return stylesheet() + (files(__package__) / "templates" / "report.css").read_text(encoding="utf-8")
 
 
 def policy(css: str) -> str:

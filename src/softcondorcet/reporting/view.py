@@ -11,6 +11,7 @@ from softcondorcet.reporting.pictures import BADGES, WHISKERS, Picture, bump, cy
 from softcondorcet.reporting.sureness import sureness
 from softcondorcet.reporting.titles import title_of
 
+
 def view(found: Material, top: int) -> dict[str, Any]:
     """What the template needs, by name. Names of agents are raw in it: the template escapes them."""
     board, inspection = found.board, found.inspection

@@ -10,13 +10,14 @@ import msgspec
 
 from softcondorcet.serve.names import LONGEST, BadName, name
 from softcondorcet.serve.store import MICRO, Ask
+from softcondorcet.serve.votes import NONE
 
 MOST_AGENTS, MOST_VOTES = 1000, 1000
 _WINNERS = {"a": (("a",), ("b",)), "b": (("b",), ("a",)), "tie": (("a", "b"),), "both_bad": (("a", "b"),)}
 
 
 class Ballot(msgspec.Struct, forbid_unknown_fields=True):
-    """Either a ranking, best first, in which a list is a tie; or a battle of a and b."""
+    """A ranking, best first, in which a list is a tie; or a battle of a and b; or that of the two behind a ticket."""
 
     ranking: list[str | list[str]] | None = None
     a: str | None = None
@@ -25,6 +26,7 @@ class Ballot(msgspec.Struct, forbid_unknown_fields=True):
     voter: str | None = None
     group: str | None = None
     weight: float = 1.0
+    ticket: str | None = None
 
 
 class BadBallot(ValueError):  # noqa: N818
@@ -34,29 +36,42 @@ class BadBallot(ValueError):  # noqa: N818
 _decoder = msgspec.json.Decoder(Ballot | list[Ballot])
 
 
-def read(body: bytes) -> tuple[list[Ask], bool]:
-    """The votes of a body, and whether it was a single one."""
+def read(body: bytes) -> tuple[list[Ask], str | None]:
+    """The votes of a body, and the ticket of a vote that has one: that vote is alone, between agents "a" and "b"."""
     found = _decoder.decode(body)
     ballots = [found] if isinstance(found, Ballot) else found
     if not 1 <= len(ballots) <= MOST_VOTES:
         raise BadBallot(f"expected 1 to {MOST_VOTES:,} votes, got {len(ballots):,}")
-    single = isinstance(found, Ballot)
-    return [ask(ballot, "" if single else f"vote {k + 1}: ") for k, ballot in enumerate(ballots)], single
+    if isinstance(found, Ballot):
+        return [ask(found)], found.ticket
+    for k, ballot in enumerate(ballots):
+        if ballot.ticket is not None:
+            raise BadBallot(f"vote {k + 1}: a vote with a ticket is sent alone")
+    return [ask(ballot, f"vote {k + 1}: ") for k, ballot in enumerate(ballots)], None
 
 
 def ask(ballot: Ballot, where: str = "") -> Ask:
     """One vote as the ledger keeps it."""
     try:
+        if ballot.ticket is not None:
+            ballot = _blind(ballot)
         return Ask(
             "vote",
             _battle(ballot) if ballot.ranking is None else _ranking(ballot),
-            voter=None if ballot.voter is None else name(ballot.voter, "voter"),
-            group=None if ballot.group is None else name(ballot.group, "group"),
+            voter=None if ballot.voter in (None, NONE) else name(ballot.voter, "voter"),
+            group=None if ballot.group in (None, NONE) else name(ballot.group, "group"),
             weight=_millionths(ballot.weight),
             winner=ballot.winner,
         )
     except (BadName, BadBallot) as error:
         raise BadBallot(f"{where}{error}") from None
+
+
+def _blind(ballot: Ballot) -> Ballot:
+    """A ticket stands for two agents and a task, which the one who votes does not know."""
+    if (ballot.ranking, ballot.a, ballot.b, ballot.group) != (None,) * 4 or ballot.winner is None:
+        raise BadBallot("expected a ticket and winner, without ranking, a, b and group")
+    return msgspec.structs.replace(ballot, a="a", b="b")
 
 
 def _battle(ballot: Ballot) -> list[list[str]]:
@@ -108,12 +123,24 @@ def schema() -> dict[str, Any]:
         "additionalProperties": False,
         "example": {"ranking": ["best", ["tied", "also tied"], "worst"], "voter": "ann"},
     }
+    winner = {"type": "string", "enum": list(_WINNERS)}
     battle = {
         "type": "object",
-        "properties": {"a": text, "b": text, "winner": {"type": "string", "enum": list(_WINNERS)}, **about},
+        "properties": {"a": text, "b": text, "winner": winner, **about},
         "required": ["a", "b", "winner"],
         "additionalProperties": False,
         "example": {"a": "x", "b": "y", "winner": "a"},
     }
+    blind = {
+        "type": "object",
+        "properties": {
+            "ticket": {"type": "string", "description": "from /match.json; works once"},
+            "winner": winner,
+            **{part: about[part] for part in ("voter", "weight")},
+        },
+        "required": ["ticket", "winner"],
+        "additionalProperties": False,
+        "example": {"ticket": "GvhB3l_HcW0dZrXq9ePzUYt2", "winner": "tie"},
+    }
     several = {"type": "array", "items": {"oneOf": [ranking, battle]}, "minItems": 1, "maxItems": MOST_VOTES}
-    return {"oneOf": [ranking, battle, several]}
+    return {"oneOf": [ranking, battle, blind, several]}

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock, RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softcondorcet.arrays import Flags, Floats, Ints, read_only
+from softcondorcet.errors import DataError
 from softcondorcet.kernels import votes as steps
 from softcondorcet.majority import condorcet_winner, smith_set
 from softcondorcet.pairs import Pairs
@@ -25,8 +26,11 @@ from softcondorcet.ratings import Ratings
 from softcondorcet.serve.store import MICRO, Entry
 from softcondorcet.serve.votes import Filter, Votes, listed
 
+if TYPE_CHECKING:
+    from softcondorcet.reporting.verdict import Verdict
+
 BOUNDS, RATE, TEMPERATURE = (0.0, 100.0), 0.1, 1.0
-_MIDDLE = sum(BOUNDS) / 2
+MIDDLE = sum(BOUNDS) / 2
 # A vote of more weight takes no larger step: the next fit gives it all that is due to it.
 _HEAVIEST = 10.0
 
@@ -57,15 +61,28 @@ class Snapshot:
     n_votes: int
     pairs: Pairs
     fit: Fit | None
+    behind: int = 0  # votes that the fit has not seen
 
     @property
     def id(self) -> str:
         return f"{self.last}-{self.fit.id if self.fit else 0}"
 
-    @property
-    def behind(self) -> int:
-        """Rows of the ledger that the last fit has not seen."""
-        return self.last - (self.fit.last if self.fit else 0)
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What the pairs say about the first agent; found out once for all pages of a snapshot."""
+        from softcondorcet.reporting.verdict import verdict
+
+        return verdict(self.pairs, self.ratings)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Votes of a board as it was after row `last`, and the code of each one's voter."""
+
+    last: int
+    changed: float
+    profile: Profile
+    voters: Ints
 
 
 @dataclass(frozen=True)
@@ -94,7 +111,7 @@ class Board:
 
     def __post_init__(self) -> None:
         self._lock, self._counting = RLock(), Lock()
-        self._values = np.empty(0)
+        self._values, self._stepped = np.empty(0), 0  # ratings, after the votes before this place
         self._counts = _Counts(0, 0, Pairs((), *(np.empty(0, int),) * 2, *(np.empty(0),) * 3), np.empty(0))
         self._snapshot: tuple[float, Snapshot] | None = None
 
@@ -102,10 +119,8 @@ class Board:
         """Take in rows of the ledger, and the agents that they name for the first time."""
         with self._lock:
             self.agents.extend(names)
-            first = len(self.votes)
             for entry in rows:
                 self._take(entry)
-            self._step(first)
 
     def replay(self, rows: Iterable[Entry], agents: Sequence[str], fit: Fit | None = None) -> None:
         """Take in the whole ledger and the last fit: what a server does when it starts."""
@@ -113,10 +128,14 @@ class Board:
             self.agents.extend(agents)
             for entry in rows:
                 self._take(entry)
-            self.adopt(fit) if fit else self._step(0)
+            if self.votes.most_agent >= len(self.agents):  # kernels trust what they are given
+                most, got = len(self.agents) - 1, self.votes.most_agent
+                raise DataError(f"board {self.name}: expected agents 0 to {most} in the ledger, got {got}")
+            if fit is not None:
+                self.adopt(fit)
 
     def _take(self, entry: Entry) -> None:
-        self.last, self.changed = entry.id, entry.made
+        self.last, self.changed = entry.id, max(self.changed, entry.made)  # an import brings votes of long ago
         if entry.kind == "vote":
             self.votes.add(entry)
             return
@@ -130,17 +149,20 @@ class Board:
         """Go on from a fit: its ratings, and a step for each vote that it has not seen."""
         with self._lock:
             self.fit = fit
-            self._values = fit.values.copy()
-            self._step(self.votes.after(fit.last))
+            self._values, self._stepped = fit.values.copy(), self.votes.after(fit.last)
 
-    def _step(self, first: int) -> None:
-        """One online step for each vote from place `first` on that was welcome; new agents start in the middle."""
+    def _step(self) -> None:
+        """One online step for each vote since the last that was welcome; new agents start in the middle.
+
+        Steps are made when somebody looks: the same steps in the same order, however many votes come in between.
+        """
         new = len(self.agents) - len(self._values)
         if new:
-            self._values = np.concatenate([self._values, np.full(new, _MIDDLE)])
-        if first == len(self.votes):
+            self._values = np.concatenate([self._values, np.full(new, MIDDLE)])
+        if self._stepped == len(self.votes):
             return
-        start, agent, tier, weight, welcome = self.votes.steps(first)
+        start, agent, tier, weight, welcome = self.votes.steps(self._stepped)
+        self._stepped = len(self.votes)
         plan = steps.plan_sigmoid(start, agent, tier, np.ones(len(weight)), len(self.agents), 1, layout="votes")
         rates = RATE * np.minimum(weight[welcome], _HEAVIEST)
         nothing_drawn = np.zeros(1, np.uint64)
@@ -158,20 +180,32 @@ class Board:
         return fresh
 
     def _look(self) -> Snapshot:
-        with self._lock:  # the thread that writes waits for this: only copies are made here
+        with self._lock:  # the thread that writes waits for this: only steps and copies are made here
+            self._step()
             agents, values, counted = tuple(self.agents), self._values.copy(), self.votes.counted()
             last, changed, fit, removals = self.last, self.changed, self.fit, self.votes.removals
+            behind = self.behind
         counts = self._count(agents, counted, removals)
         pairs = Pairs(agents, counts.pairs.left, counts.pairs.right, *_in_votes(counts.pairs))
         ratings = _rated(agents, values, counts.votes / MICRO, pairs)
-        return Snapshot(self.name, self.title, last, changed, ratings, int(counted.sum()), pairs, fit)
+        return Snapshot(self.name, self.title, last, changed, ratings, int(counted.sum()), pairs, fit, behind)
 
-    def wanted(self, wanted: Filter) -> tuple[Profile, Ints]:
-        """The votes that count and are wanted, and the code of each one's voter."""
+    @property
+    def behind(self) -> int:
+        """Votes that the last fit has not seen."""
+        return len(self.votes) - self.votes.after(self.fit.last if self.fit else 0)
+
+    def wanted(self, wanted: Filter) -> Chosen:
+        """The votes that count and are wanted, as of now."""
         with self._lock:
-            agents, counted = tuple(self.agents), self.votes.counted(wanted)
+            agents, counted, last, changed = tuple(self.agents), self.votes.counted(wanted), self.last, self.changed
         profile = self.votes.profile(agents, counted)
-        return listed(profile) if wanted else profile, self.votes.voter_codes(counted)
+        return Chosen(last, changed, listed(profile) if wanted else profile, self.votes.voter_codes(counted))
+
+    def chosen(self, wanted: Filter) -> tuple[tuple[str, ...], Ints]:
+        """All agents, and the numbers in the ledger of the votes that count and are wanted."""
+        with self._lock:
+            return tuple(self.agents), self.votes.ids(self.votes.counted(wanted))
 
     def _count(self, agents: tuple[str, ...], counted: Flags, removals: int) -> _Counts:
         """Pair counts: those of before and those of the votes since; from the start only after votes were removed."""
@@ -185,11 +219,19 @@ class Board:
         return self._counts
 
 
-def snapshot_of(board: Board, last: int, changed: float, profile: Profile, fit: Fit) -> Snapshot:
+def warm() -> None:
+    """Load what the first vote and the first look at a board would else have to wait for."""
+    board = Board(0, "", "")
+    board.tell([Entry(1, 0, "vote", 0.0, None, None, None, MICRO, None, [[0], [1]])], ["a", "b"])
+    board.snapshot()
+
+
+def snapshot_of(board: Board, votes: Chosen, fit: Fit) -> Snapshot:
     """A snapshot of some of a board's votes, rated by a fit of these alone."""
+    profile = votes.profile
     pairs = profile.pairs()
     ratings = _rated(profile.agents, fit.values, _votes_of(profile), pairs)
-    return Snapshot(board.name, board.title, last, changed, ratings, profile.n_votes, pairs, fit)
+    return Snapshot(board.name, board.title, votes.last, votes.changed, ratings, profile.n_votes, pairs, fit)
 
 
 def _rated(agents: tuple[str, ...], values: Floats, votes: Floats, pairs: Pairs) -> Ratings:

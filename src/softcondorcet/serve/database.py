@@ -7,10 +7,12 @@ in one process, which a lock on a file beside the database keeps to itself; all 
 from __future__ import annotations
 
 import fcntl
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -24,6 +26,14 @@ class DiskFull(Exception):  # noqa: N818
     """There is no room: nothing of the transaction was kept."""
 
 
+class Locked(DataError):  # noqa: N818
+    """Another process has the database to itself."""
+
+
+class Gone(Exception):  # noqa: N818
+    """The database cannot be reached: what was asked for may or may not have been done."""
+
+
 class Database(Protocol):
     """One connection. What changes something runs inside ``transaction``."""
 
@@ -33,6 +43,7 @@ class Database(Protocol):
     def many(self, sql: str, rows: Iterable[Values]) -> None: ...
     def transaction(self) -> AbstractContextManager[None]: ...
     def reader(self) -> Database: ...
+    def reconnect(self) -> None: ...
     def close(self) -> None: ...
 
 
@@ -42,7 +53,7 @@ def is_postgres(address: str) -> bool:
 
 def open_database(address: str) -> Database:
     """The writing connection, of which there is one, with all tables made: a path of a file, or postgresql://..."""
-    database: Database = Postgres(address) if is_postgres(address) else Sqlite(address)
+    database = connect(address)
     try:
         migrate(database)
     except sqlite3.DatabaseError as error:
@@ -54,12 +65,34 @@ def open_database(address: str) -> Database:
     return database
 
 
+def open_reader(address: str) -> Database:
+    """A connection that only reads, beside a server or without one, to a database that is there and up to date."""
+    database = connect(address, write=False)
+    try:
+        ((done,),) = database.run("SELECT MAX(number) FROM migration")
+    except Exception as error:
+        database.close()
+        raise DataError(f"{address}: expected a database of votes; {str(error).splitlines()[0]}") from None
+    if done != (last := max(_scripts())):
+        database.close()
+        raise DataError(f"{address}: expected migration {last}, got {done}; a server that starts brings it up to date")
+    return database
+
+
+def connect(address: str, *, write: bool = True) -> Database:
+    """One connection, to write or only to read."""
+    try:
+        return Postgres(address, write=write) if is_postgres(address) else Sqlite(address, write=write)
+    except Gone as error:
+        raise DataError(str(error)) from None
+
+
 def migrate(database: Database) -> None:
     """Run the numbered scripts that this database has not seen, each in a transaction of its own."""
     with database.transaction():
         database.run("CREATE TABLE IF NOT EXISTS migration (number BIGINT PRIMARY KEY, name TEXT NOT NULL)")
     done = {number for (number,) in database.run("SELECT number FROM migration")}
-    scripts = {int(path.name[:3]): path for path in (files(__package__) / "migrations").iterdir()}
+    scripts = _scripts()
     newer = max(done, default=0)
     if newer > max(scripts):
         raise DataError(f"{database.about}: made by a newer version (migration {newer}); expected up to {max(scripts)}")
@@ -68,6 +101,10 @@ def migrate(database: Database) -> None:
             for statement in statements(scripts[number].read_text(encoding="utf-8")):
                 database.run(statement)
             database.run("INSERT INTO migration VALUES (?, ?)", (number, scripts[number].name))
+
+
+def _scripts() -> dict[int, Traversable]:
+    return {int(path.name[:3]): path for path in (files(__package__) / "migrations").iterdir()}
 
 
 def statements(script: str) -> list[str]:
@@ -87,19 +124,38 @@ class Sqlite:
         try:
             self._connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
             if write:
+                self._expect_votes()
                 self.run("PRAGMA journal_mode=WAL")
                 self.run("PRAGMA synchronous=FULL")
             self.run("PRAGMA foreign_keys=ON")
         except sqlite3.DatabaseError as error:
             self.close()
             raise DataError(f"{path}: expected a database of votes; {error}") from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _expect_votes(self) -> None:
+        """Leave a database of something else as it is."""
+        tables = {name for (name,) in self.run("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if tables and "migration" not in tables:
+            raise sqlite3.DatabaseError(f"it has other tables: {', '.join(sorted(tables))[:80]}")
+
+    def copy(self, path: str) -> None:
+        """All of it, as it is at one moment, to another file."""
+        target = sqlite3.connect(path)
+        try:
+            self._connection.backup(target)
+            target.execute("PRAGMA journal_mode=DELETE")  # one file, with nothing beside it
+        finally:
+            target.close()
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        with _disk():
+        with self._told():
             return self._connection.execute(sql, values).fetchall()
 
     def many(self, sql: str, rows: Iterable[Values]) -> None:
-        with _disk():
+        with self._told():
             self._connection.executemany(sql, rows)
 
     @contextmanager
@@ -113,8 +169,24 @@ class Sqlite:
                 self._connection.rollback()
             raise
 
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What went wrong, in words of this module. A disk without room passes; a file that is damaged does not."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+                raise DiskFull(str(error)) from None
+            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise DataError(f"{self.path}: expected a database of votes that is whole; {error}") from None
+            raise
+
     def reader(self) -> Sqlite:
         return Sqlite(self.path, write=False)
+
+    def reconnect(self) -> None:
+        """A file does not go away."""
 
     def close(self) -> None:
         if hasattr(self, "_connection"):
@@ -123,28 +195,18 @@ class Sqlite:
             self._lock.close()
 
 
-@contextmanager
-def _disk() -> Iterator[None]:
-    """A disk without room is an error of its own: it passes."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-            raise DiskFull(str(error)) from None
-        raise
-
-
 def lock(path: str) -> IO[str]:
     """A file beside the database that no other process can lock until this one ends, however it ends."""
     try:
-        file = open(path + ".lock", "w", encoding="ascii")  # noqa: SIM115
+        # Beside the file itself, whatever it was called by: a server that came by a link must find it locked.
+        file = open(os.path.realpath(path) + ".lock", "w", encoding="ascii")  # noqa: SIM115
     except OSError as error:
         raise DataError(f"{path}: expected a file that can be written; {error.strerror}") from None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         file.close()
-        raise DataError(f"{path}: another server has it open; expected to be the only one") from None
+        raise Locked(f"{path}: another server has it open; expected to be the only one") from None
     return file
 
 
@@ -155,44 +217,54 @@ class Postgres:
 
     def __init__(self, address: str, *, write: bool = True) -> None:
         needs("psycopg", "postgres")
-        import psycopg
-
-        self.address = address
-        try:
-            self._connection = psycopg.connect(address, autocommit=True)
-        except psycopg.Error as error:
-            reason = str(error).strip().splitlines()[-1]
-            raise DataError(f"PostgreSQL: expected a database that can be connected to; {reason}") from None
+        self.address, self.write = address, write
+        self.reconnect()
         info = self._connection.info
         self.about = f"{info.dbname} (PostgreSQL {info.server_version // 10000}.{info.server_version % 10000})"
-        if not write:
+
+    def reconnect(self) -> None:
+        """A new connection in place of the one before, if there was one."""
+        import psycopg
+
+        try:
+            self._connection = psycopg.connect(self.address, autocommit=True, connect_timeout=5)
+        except psycopg.Error as error:
+            reason = str(error).strip().splitlines()[-1]
+            raise Gone(f"PostgreSQL: expected a database that can be connected to; {reason}") from None
+        if not self.write:
             self._connection.read_only = True
         elif not self.run("SELECT pg_try_advisory_lock(?)", (self._LOCK,))[0][0]:
             self.close()
-            raise DataError(f"{info.dbname}: another server has it open; expected to be the only one")
+            name = self._connection.info.dbname
+            raise Gone(f"{name}: another server has it open; expected to be the only one")
 
     def run(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        with self._disk():
+        with self._told():
             found = self._connection.execute(_placed(sql), values)
             return found.fetchall() if found.description else []
 
     def many(self, sql: str, rows: Iterable[Values]) -> None:
-        with self._disk(), self._connection.cursor() as cursor:
+        with self._told(), self._connection.cursor() as cursor:
             cursor.executemany(_placed(sql), rows)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        with self._disk(), self._connection.transaction():
+        with self._told(), self._connection.transaction():
             yield
 
     @contextmanager
-    def _disk(self) -> Iterator[None]:
+    def _told(self) -> Iterator[None]:
+        """What went wrong, in words of this module."""
         import psycopg
 
         try:
             yield
         except psycopg.errors.DiskFull as error:
             raise DiskFull(str(error)) from None
+        except psycopg.OperationalError as error:
+            if self._connection.closed:
+                raise Gone(f"PostgreSQL: the connection was lost; {str(error).strip().splitlines()[0]}") from None
+            raise
 
     def reader(self) -> Postgres:
         return Postgres(self.address, write=False)

@@ -1,4 +1,4 @@
-"""What holds for every request: it was meant for this server, it gets an answer, and no page may do more than ours need."""
+"""What holds for every request: it is meant for this server, is answered, and no page may do more than ours need."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Buckets:
         now = self._now()
         left, since = self._left.pop(key, (self.burst, now))
         left = min(self.burst, left + (now - since) * self.rate)
-        short = amount - left if amount <= self.burst or left < self.burst else 0.0
+        short = min(amount, self.burst) - left  # more than a bucket holds is given when it is full
         self._left[key] = (left if short > 0 else left - amount), now
         if len(self._left) > self._most:
             self._left.popitem(last=False)

@@ -12,6 +12,7 @@ import os
 import sys
 import time
 import warnings
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from softcondorcet.profile import Profile
 _COLUMNS = ("start", "agent", "tier", "weight", "group", "when", "turned")
 # The search for the fewest votes fits some hundred times: only where a fit takes less than this many seconds.
 _QUICK = 0.05
+# Seconds that exact methods may take: a board that changes cannot wait for a proof.
+_EXACT = 3.0
 
 
 def pack(profile: Profile, voters: Ints, voter_names: list[str], resamples: int) -> bytes:
@@ -52,7 +55,9 @@ def analyse(profile: Profile, resamples: int) -> dict[str, Any]:
     from softcondorcet.reporting.view import method_notes, summary
 
     began = time.perf_counter()
-    found = gather(profile, method="sco", options={}, methods=USUAL, resamples=resamples, by="votes", seed=0)
+    found = gather(
+        profile, method="sco", options={}, methods=USUAL, resamples=resamples, by="votes", seed=0, time_limit=_EXACT
+    )
     board, sure, race = found.board, found.uncertainty, found.comparison
     number = {name: k for k, name in enumerate(profile.agents)}
     word, sentence = sureness(found)
@@ -118,13 +123,23 @@ def _known(values: Floats) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in values]
 
 
+def end_with(parent: int) -> None:
+    """Nobody wants the answer of a process whose parent was killed."""
+    while os.getppid() == parent:
+        time.sleep(0.2)
+    os._exit(1)
+
+
 def main() -> None:
     """Read votes from standard input, write what was found out about them to standard output."""
     os.nice(10)
+    Thread(target=end_with, args=(int(sys.argv[1]),), daemon=True).start()
     warnings.simplefilter("ignore", NotConverged)  # the result says it too
-    profile, _voters, _names, resamples = unpack(sys.stdin.buffer.read())
+    from softcondorcet.serve.integrity import suspects
+
+    profile, voters, names, resamples = unpack(sys.stdin.buffer.read())
     try:
-        found = analyse(profile, resamples)
+        found = {**analyse(profile, resamples), "suspects": suspects(profile, voters, names)}
     except DataError as error:
         found = {"error": str(error)}
     sys.stdout.write(json.dumps(found))

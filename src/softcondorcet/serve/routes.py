@@ -2,16 +2,19 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request, Response
 from fastapi.responses import StreamingResponse
+from pydantic import AfterValidator
 
 from softcondorcet.serve import ballots, content, shapes
 from softcondorcet.serve.board import Board, Snapshot
+from softcondorcet.serve.crowd import Direct
 from softcondorcet.serve.gate import Gate, body_of
+from softcondorcet.serve.matches import key_of
 from softcondorcet.serve.names import LONGEST, name
 from softcondorcet.serve.service import Service
 from softcondorcet.serve.store import Ask, Receipt, Transaction
@@ -27,19 +30,25 @@ _WHY = {
     415: "The body is packed",
     422: "It cannot be understood; says where",
     429: "Too many votes; says when to come back",
+    501: "This server cannot make it",
     503: "Too much waits to be written; come back soon",
     507: "The disk is full: nothing was kept",
 }
 
 
+# By name: a model for each refusal of each route would take a tenth of a second to make at every start.
+_PROBLEM = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+
+
 def says(*statuses: int, **others: Any) -> dict[int | str, dict[str, Any]]:
     """For the documentation: refusals that a route may answer with. All may be asked by a page of another site."""
-    return {status: {"model": shapes.Problem, "description": _WHY[status]} for status in (403, *statuses)} | others
+    return {status: {"description": _WHY[status], "content": _PROBLEM} for status in (403, *statuses)} | others
 
 
 WRITE = says(401, 408, 413, 415, 422, 429, 503, 507)
 READ = says(404, 422, 503)
-_NAME = Query(min_length=1, max_length=LONGEST)
+_named = AfterValidator(lambda text: None if text is None else name(text, "name"))
+Name = Annotated[str, Query(min_length=1, max_length=LONGEST), _named]
 _VOTE_BODY = {
     "requestBody": {
         "required": True,
@@ -48,8 +57,10 @@ _VOTE_BODY = {
 }
 
 
-def filter_of(
-    group: Annotated[str | None, Query(max_length=LONGEST, description="Only votes of this group")] = None,
+async def filter_of(
+    group: Annotated[
+        str | None, Query(min_length=1, max_length=LONGEST, description="Only votes of this group"), _named
+    ] = None,
     since: Annotated[
         float | None, Query(ge=0, description="Only votes from this time on, in seconds since 1970")
     ] = None,
@@ -77,18 +88,11 @@ def encode(found: content.Content | None, what: str) -> bytes:
     return msgspec.json.encode(found)
 
 
-def board_routes(service: Service, gate: Gate, board_of: Callable[..., Board]) -> APIRouter:
+def board_routes(service: Service, gate: Gate, board_of: Callable[..., Awaitable[Board]]) -> APIRouter:
     """All routes of a board; `board_of` finds which."""
     routes = APIRouter()
     The = Annotated[Board, Depends(board_of)]  # noqa: N806
 
-    @routes.post(
-        "/votes",
-        status_code=201,
-        tags=["votes"],
-        responses={201: {"model": shapes.VoteAnswer}, **WRITE},
-        openapi_extra=_VOTE_BODY,
-    )
     async def votes(
         request: Request,
         board: The,
@@ -97,14 +101,29 @@ def board_routes(service: Service, gate: Gate, board_of: Callable[..., Board]) -
         """One vote, or a list of up to 1,000, all or none. The answer comes when they are on disk.
 
         With an Idempotency-Key a request can be sent again: the same key with the same body is answered as before and
-        counted once; with another body it is refused.
+        counted once; with another body it is refused. The vote of a ticket needs none, and is answered with the names.
         """
         token = gate.allow(request, board, "vote")
         body = await body_of(request)
-        asks, _ = ballots.read(body)
+        asks, ticket = ballots.read(body)
         gate.slow_down(request, token, board, asks)
+        names: dict[str, str] = {}
+        if ticket is not None:
+            match = service.matches.find(board.id, ticket)
+            asks, idempotency_key, names = [match.played(asks[0])], key_of(ticket), {"a": match.a, "b": match.b}
         receipt = await write(board, asks, token.id if token else None, idempotency_key, body)
-        return Response(msgspec.json.encode(_receipt(receipt, board)), 201, _again(receipt), "application/json")
+        return Response(msgspec.json.encode(_receipt(receipt, board) | names), 201, _again(receipt), "application/json")
+
+    routes.add_api_route(
+        "/votes",
+        votes,
+        methods=["POST"],
+        status_code=201,
+        tags=["votes"],
+        responses={201: {"model": shapes.VoteAnswer | shapes.MatchVote}, **WRITE},
+        openapi_extra=_VOTE_BODY,
+        route_class_override=Direct,
+    )
 
     async def write(
         board: Board, asks: list[Ask], token: int | None, key: str | None = None, body: bytes = b""
@@ -139,10 +158,9 @@ def board_routes(service: Service, gate: Gate, board_of: Callable[..., Board]) -
 
     async def judge(request: Request, board: Board, kind: Any, voter: str, why: str) -> Response:
         token = gate.allow(request, board, "admin")
-        ask = Ask(kind, {"why": why}, voter=name(voter, "voter"))
-        if board.votes.voters.find(str(ask.voter)) is None:
+        if board.votes.voters.find(voter) is None:
             raise HTTPException(404, "expected a voter who has voted on this board")
-        receipt = await write(board, [ask], token.id if token else None)
+        receipt = await write(board, [Ask(kind, {"why": why}, voter=voter)], token.id if token else None)
         return Response(msgspec.json.encode(_receipt(receipt, board)), 201, media_type="application/json")
 
     @routes.post(
@@ -152,7 +170,7 @@ def board_routes(service: Service, gate: Gate, board_of: Callable[..., Board]) -
         responses={201: {"model": shapes.VoteAnswer}, **WRITE, **says(404)},
     )
     async def quarantine(
-        request: Request, board: The, voter: Annotated[str, _NAME], why: Annotated[str, Query(max_length=LONGEST)] = ""
+        request: Request, board: The, voter: Name, why: Annotated[str, Query(max_length=LONGEST)] = ""
     ) -> Response:
         """From now on nothing of this voter counts, past and future, until a release."""
         return await judge(request, board, "quarantine", voter, why)
@@ -164,7 +182,7 @@ def board_routes(service: Service, gate: Gate, board_of: Callable[..., Board]) -
         responses={201: {"model": shapes.VoteAnswer}, **WRITE, **says(404)},
     )
     async def release(
-        request: Request, board: The, voter: Annotated[str, _NAME], why: Annotated[str, Query(max_length=LONGEST)] = ""
+        request: Request, board: The, voter: Name, why: Annotated[str, Query(max_length=LONGEST)] = ""
     ) -> Response:
         """The votes of this voter count again."""
         return await judge(request, board, "release", voter, why)
@@ -198,7 +216,7 @@ def board_routes(service: Service, gate: Gate, board_of: Callable[..., Board]) -
         tags=["read"],
         responses={200: {"model": shapes.Pair}, 304: {"description": "You have it"}, **READ},
     )
-    async def pair(request: Request, board: The, a: Annotated[str, _NAME], b: Annotated[str, _NAME]) -> Response:
+    async def pair(request: Request, board: The, a: Name, b: Name) -> Response:
         """Two agents head to head."""
         now = await seen(board, Filter())
         return reply(request, now.id, lambda: encode(content.pair(now, a, b), "two agents"))
@@ -208,7 +226,7 @@ def board_routes(service: Service, gate: Gate, board_of: Callable[..., Board]) -
         tags=["read"],
         responses={200: {"model": shapes.AgentPage}, 304: {"description": "You have it"}, **READ},
     )
-    async def agent(request: Request, board: The, name: Annotated[str, _NAME]) -> Response:
+    async def agent(request: Request, board: The, name: Name) -> Response:
         """One agent: whom it met, and its ratings over time."""
         now = await seen(board, Filter())
         past = await asyncio.to_thread(service.past, board)

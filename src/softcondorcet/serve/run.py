@@ -6,9 +6,12 @@ import asyncio
 import ipaddress
 import socket
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import click
 import uvicorn
+from fastapi import FastAPI
+from starlette.types import Message
 
 from softcondorcet.errors import OptionError
 from softcondorcet.serve.app import make_app
@@ -52,16 +55,50 @@ def run(address: str, settings: Settings, host: str, port: int) -> None:
         click.echo(f"the leaderboard is at http://{shown}:{listening.getsockname()[1]}/ until Ctrl-C")
         config = uvicorn.Config(
             make_app(service, local=is_local(host)),
-            log_level="warning",
+            log_level="error",
             access_log=False,
             server_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=10,
             limit_concurrency=1000,
         )
-        asyncio.run(Server(config, service).serve(sockets=[listening]))
+        Server(config, service).run(sockets=[listening])
     finally:
         listening.close()
+
+
+def get(address: str, path: str, settings: Settings) -> tuple[int, bytes]:
+    """Status and body of one GET, answered without a server from what is on disk; a server may run beside."""
+    service = Service(address, settings, write=False)
+    service.stopping.set()  # nothing will happen that one could listen for
+    try:
+        return asyncio.run(_answered(make_app(service), path))
+    finally:
+        service.database.close()
+
+
+async def _answered(app: FastAPI, path: str) -> tuple[int, bytes]:
+    parts = urlsplit(path)
+    scope = {
+        "type": "http", "http_version": "1.1", "method": "GET", "scheme": "http", "path": unquote(parts.path),
+        "raw_path": parts.path.encode(), "query_string": parts.query.encode(), "root_path": "",
+        "headers": [(b"host", b"localhost")], "client": None, "server": None,
+    }  # fmt: skip
+    status, body = 500, b""
+    ended = asyncio.Event()
+
+    async def receive() -> Message:
+        await ended.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        nonlocal status, body
+        status, body = message.get("status", status), body + message.get("body", b"")
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            ended.set()
+
+    await app(scope, receive, send)
+    return status, body
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -11,12 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from softcondorcet.serve import refit, tokens
-from softcondorcet.serve.board import Board, Fit, Snapshot, snapshot_of
-from softcondorcet.serve.database import Database, open_database
+from softcondorcet.serve.board import MIDDLE, Board, Chosen, Fit, Snapshot, snapshot_of, warm
+from softcondorcet.serve.database import Database, DiskFull, Gone, open_database, open_reader
+from softcondorcet.serve.matches import Matches
 from softcondorcet.serve.store import Busy, Entry, Refused, Transaction, Work, Writer, agents_of, entries
 from softcondorcet.serve.votes import Filter
 
 MAIN = "main"
+_log = logging.getLogger(__name__)
 # Older fits are history: one in so many seconds is kept.
 _HISTORY = 600.0
 # A fit begins at most this share of the time: one that takes 2 s is followed by 8 s without.
@@ -41,11 +45,12 @@ class Settings:
 class Service:
     """Boards by name. ``start`` and ``stop`` run in the event loop that serves."""
 
-    def __init__(self, address: str, settings: Settings | None = None) -> None:
+    def __init__(self, address: str, settings: Settings | None = None, *, write: bool = True) -> None:
         self.settings = settings or Settings()
-        self.database = open_database(address)
+        self.database = open_database(address) if write else open_reader(address)
         self.boards: dict[str, Board] = {}
         self.tokens = tokens.all_tokens(self.database)
+        self.matches = Matches(self.database)
         self._by_id: dict[int, Board] = {}
         self._writer: Writer | None = None
         self._fitting: asyncio.Task[None] | None = None
@@ -67,6 +72,7 @@ class Service:
         if MAIN not in self.boards:
             await self.new_board(MAIN, self.settings.title)
         self._fitting = asyncio.create_task(self._fit_for_ever())
+        self._warming = asyncio.create_task(asyncio.to_thread(warm))
 
     async def stop(self) -> None:
         """Write what waits, then let go of the database."""
@@ -84,6 +90,11 @@ class Service:
     @property
     def waiting(self) -> int:
         return self._writer.waiting if self._writer else 0
+
+    @property
+    def ready(self) -> bool:
+        """Whether votes are taken."""
+        return self._writer is not None and self._writer.writes and not self.stopping.is_set()
 
     async def write(self, work: Work) -> Any:
         """What `work` returned, once it is on disk. Raises what stopped it."""
@@ -149,13 +160,11 @@ class Service:
         return self._views[key]
 
     async def _view(self, board: Board, wanted: Filter) -> Snapshot:
-        last, changed = board.last, board.changed
-        profile, _ = board.wanted(wanted)
-        found = await self.analyse(board, wanted, self.settings.resamples)
+        votes = await asyncio.to_thread(board.wanted, wanted)
+        found = await self.analyse(board, votes) if votes.profile.n_votes else {"values": [], "n_votes": 0}
         if "error" in found:
             raise Refused(found["error"])
-        fit = Fit(0, last, time.time(), found)
-        return snapshot_of(board, last, changed, profile, fit)
+        return snapshot_of(board, votes, Fit(0, votes.last, time.time(), found))
 
     async def _fit_for_ever(self) -> None:
         while True:
@@ -171,33 +180,47 @@ class Service:
 
     async def refit(self, board: Board) -> None:
         """Fit all votes of a board in another process, keep the fit, and go on from it."""
-        began, last = time.monotonic(), board.last
-        found = await self.analyse(board, Filter(), self.settings.resamples)
+        began = time.monotonic()
+        votes = await asyncio.to_thread(board.wanted, Filter())
+        found = await self.analyse(board, votes)
         took = time.monotonic() - began
-        self._tried[board.id] = last, time.monotonic() + max(self.settings.every, took * (1 / _SHARE - 1))
+        self._tried[board.id] = votes.last, time.monotonic() + max(self.settings.every, took * (1 / _SHARE - 1))
         if "error" not in found:
             self.fits += 1
-            board.adopt(await self.write(lambda made: keep(made, board.id, last, found)))
+            board.adopt(await self._kept(board, votes.last, found))
 
-    async def analyse(self, board: Board, wanted: Filter, resamples: int) -> dict[str, Any]:
-        """What ``refit`` finds out about the votes that are wanted; {"error": why} where it cannot."""
-        packed = await asyncio.to_thread(_packed, board, wanted, resamples)
+    async def _kept(self, board: Board, last: int, found: dict[str, Any]) -> Fit:
+        """A fit, once it is written: it waits while there is no room or no database."""
+        while True:
+            try:
+                fit: Fit = await self.write(lambda made: keep(made, board.id, last, found))
+                return fit
+            except (DiskFull, Gone, Busy) as error:
+                _log.warning("a fit waits to be written: %s", error)
+                await asyncio.sleep(self.settings.every)
+
+    async def analyse(self, board: Board, votes: Chosen) -> dict[str, Any]:
+        """What ``refit`` finds out about these votes; {"error": why} where it cannot."""
+        if not votes.profile.n_votes:
+            m = votes.profile.n_agents
+            return {"values": [MIDDLE] * m, "n_votes": 0, "provisional": list(range(m))}
+        names = list(board.votes.voters.names)
+        packed = await asyncio.to_thread(refit.pack, votes.profile, votes.voters, names, self.settings.resamples)
         child = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", refit.__name__, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-        )
+            sys.executable, "-m", refit.__name__, str(os.getpid()),
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        )  # fmt: skip
         try:
             said, _ = await child.communicate(packed)
         except asyncio.CancelledError:
             child.kill()
             await child.wait()
             raise
-        found: dict[str, Any] = json.loads(said) if said else {"error": f"the fit ended with status {child.returncode}"}
+        if child.returncode != 0:
+            _log.error("a fit ended with status %s", child.returncode)
+            return {"error": f"the fit ended with status {child.returncode}"}
+        found: dict[str, Any] = json.loads(said)
         return found
-
-
-def _packed(board: Board, wanted: Filter, resamples: int) -> bytes:
-    profile, voters = board.wanted(wanted)
-    return refit.pack(profile, voters, list(board.votes.voters.names), resamples)
 
 
 def load(database: Database) -> list[Board]:

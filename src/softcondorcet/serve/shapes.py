@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -14,7 +14,7 @@ class Problem(BaseModel):
 
 
 class FitShape(BaseModel):
-    """The last fit of all votes: how many it saw, and how many rows of the ledger came after."""
+    """The last fit of all votes: how many it saw, and how many came after."""
 
     id: int
     made: float
@@ -128,6 +128,8 @@ class VoteAnswer(BaseModel):
 
 
 class MatchVote(VoteAnswer):
+    """The vote of a ticket, and who the two were."""
+
     a: str
     b: str
 
@@ -141,9 +143,11 @@ class Match(BaseModel):
     b: str
 
 
-class NewBoard(BaseModel):
-    name: str
-    title: str | None = None
+class SamplesKept(BaseModel):
+    """How many answers were kept."""
+
+    n: int
+    board: str
 
 
 class BoardShape(BaseModel):
@@ -151,11 +155,6 @@ class BoardShape(BaseModel):
     title: str
     n_votes: int
     n_agents: int
-
-
-class NewToken(BaseModel):
-    scope: Literal["vote", "admin"]
-    label: str
 
 
 class TokenShape(BaseModel):
@@ -171,13 +170,20 @@ class TokenMade(TokenShape):
 
 
 class Preview(BaseModel):
-    """What an import would add, or has added."""
+    """What an import would add, or has added: then as the votes `id` to `last` of the ledger.
+
+    Votes that rank one agent say nothing and are left out. Shown are the first new agents and the first votes.
+    """
 
     n_votes: int
+    left_out: int
     n_agents: int
+    n_new_agents: int
     new_agents: list[str]
     first: list[str]
     added: bool
+    id: int | None
+    last: int | None
 
 
 class Health(BaseModel):

@@ -16,6 +16,9 @@ from softcondorcet.arrays import Flags, Floats, Ints
 from softcondorcet.profile import Profile
 from softcondorcet.serve.store import MICRO, Entry
 
+# What stands for the group or voter of a vote that has none, beside others that have one.
+NONE = "(none)"
+
 
 class Codes:
     """Texts as numbers, in the order they came; -1 for none."""
@@ -78,6 +81,11 @@ class Votes:
             self._tier.extend([tier] * len(agents))
         self._start.append(len(self._agent))
 
+    @property
+    def most_agent(self) -> int:
+        """The greatest number of an agent in a vote; -1 for none."""
+        return max(self._agent, default=-1)
+
     def retract(self, vote: int) -> None:
         place = self.place(vote)
         if place is not None and not self._retracted[place]:
@@ -131,6 +139,10 @@ class Votes:
         """Who cast the votes that are kept; -1 for nobody known."""
         return np.array(self._voter[: len(kept)])[kept]
 
+    def ids(self, kept: Flags) -> Ints:
+        """The rows of the ledger that hold the votes that are kept."""
+        return np.array(self._id[: len(kept)])[kept]
+
     def profile(self, agents: tuple[str, ...], kept: Flags, first: int = 0, *, unit: int = MICRO) -> Profile:
         """The votes ``kept[first:]`` as a profile, weights in units of so many millionths.
 
@@ -149,7 +161,7 @@ class Votes:
             np.array(self._tier[entries]),
             weight,
             group=np.where(group < 0, len(groups), group) if groups else None,
-            groups=(*groups, "(none)") if groups else (),
+            groups=(*groups, NONE) if groups else (),
             when=np.array(self._made[part]),
             turned=np.array(self._turned[part], dtype=bool),
         )
