@@ -169,7 +169,9 @@ class Metrics:
     def collect(self) -> list[GaugeMetricFamily]:
         """What can be read off the service when asked."""
         votes = GaugeMetricFamily("sco_votes", "Votes in the ledger", labels=["board"])
-        behind = GaugeMetricFamily("sco_votes_behind", "Votes that the last fit has not seen", labels=["board"])
+        behind = GaugeMetricFamily(
+            "sco_rows_behind", "Rows of the board that the last fit has not seen", labels=["board"]
+        )
         for board in list(self.service.boards.values()):
             votes.add_metric([board.name], len(board.votes))
             behind.add_metric([board.name], board.behind)

@@ -8,6 +8,7 @@ are a function of the ledger and the last fit, and a server that starts again ha
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -61,7 +62,7 @@ class Snapshot:
     n_votes: int
     pairs: Pairs
     fit: Fit | None
-    behind: int = 0  # votes that the fit has not seen
+    behind: int = 0  # rows of the board that the fit has not seen
 
     @property
     def id(self) -> str:
@@ -106,11 +107,11 @@ class Board:
     votes: Votes = field(default_factory=Votes)
     last: int = 0
     changed: float = 0.0
-    last_removal: int = 0
     fit: Fit | None = None
 
     def __post_init__(self) -> None:
         self._lock, self._counting = RLock(), Lock()
+        self._said: list[int] = []  # rows that are no votes but say something of them
         self._values, self._stepped = np.empty(0), 0  # ratings, after the votes before this place
         self._counts = _Counts(0, 0, Pairs((), *(np.empty(0, int),) * 2, *(np.empty(0),) * 3), np.empty(0))
         self._snapshot: tuple[float, Snapshot] | None = None
@@ -139,7 +140,7 @@ class Board:
         if entry.kind == "vote":
             self.votes.add(entry)
             return
-        self.last_removal = entry.id
+        self._said.append(entry.id)
         if entry.kind == "retract":
             self.votes.retract(int(entry.body["vote"]))
         else:
@@ -191,9 +192,16 @@ class Board:
         return Snapshot(self.name, self.title, last, changed, ratings, int(counted.sum()), pairs, fit, behind)
 
     @property
+    def last_said(self) -> int:
+        """The last row that changed which votes count."""
+        return self._said[-1] if self._said else 0
+
+    @property
     def behind(self) -> int:
-        """Votes that the last fit has not seen."""
-        return len(self.votes) - self.votes.after(self.fit.last if self.fit else 0)
+        """Votes, and what was said of votes, that the last fit has not seen."""
+        seen = self.fit.last if self.fit else 0
+        said = len(self._said) - bisect_right(self._said, seen)
+        return len(self.votes) - self.votes.after(seen) + said
 
     def wanted(self, wanted: Filter) -> Chosen:
         """The votes that count and are wanted, as of now."""

@@ -176,7 +176,7 @@ class Service:
     def _due(self, board: Board) -> bool:
         """Whether there is something new, and enough time has passed; after a removal, at once."""
         seen, earliest = self._tried.get(board.id, (board.fit.last if board.fit else 0, 0.0))
-        return board.last > seen and (time.monotonic() >= earliest or board.last_removal > seen)
+        return board.last > seen and (time.monotonic() >= earliest or board.last_said > seen)
 
     async def refit(self, board: Board) -> None:
         """Fit all votes of a board in another process, keep the fit, and go on from it."""
