@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
@@ -18,7 +18,7 @@ from softcondorcet.serve import shapes
 from softcondorcet.serve.admin import admin_routes
 from softcondorcet.serve.ballots import BadBallot
 from softcondorcet.serve.board import Board
-from softcondorcet.serve.crowd import Crowd
+from softcondorcet.serve.crowd import Crowd, ShortCut
 from softcondorcet.serve.database import DiskFull, Gone
 from softcondorcet.serve.gate import Gate
 from softcondorcet.serve.guard import Guard
@@ -27,7 +27,7 @@ from softcondorcet.serve.matches import BadSample
 from softcondorcet.serve.names import LONGEST, BadName
 from softcondorcet.serve.pages import page_routes, site_routes
 from softcondorcet.serve.press import Press
-from softcondorcet.serve.routes import board_routes, says
+from softcondorcet.serve.routes import board_routes, says, vote_taker
 from softcondorcet.serve.service import MAIN, Service
 from softcondorcet.serve.store import Busy, Refused
 from softcondorcet.serve.transfer import transfer_routes
@@ -47,9 +47,10 @@ def make_app(service: Service, *, local: bool = True) -> FastAPI:
         description="Votes in, leaderboard out. Times are seconds since 1970. Without /boards it is board main.",
     )  # fmt: skip
     counted = Metrics(service)
+    gate = Gate(service)
+    app.add_middleware(ShortCut, take=vote_taker(service, gate), boards=service.boards, refuse=_refuser(app))
     app.add_middleware(Crowd)
     app.add_middleware(Guard, local=local, count=counted.request)
-    gate = Gate(service)
 
     async def main_board() -> Board:
         return service.boards[MAIN]
@@ -89,6 +90,20 @@ def _describe(app: FastAPI) -> None:
         return app.openapi_schema or {}
 
     app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _refuser(app: FastAPI) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """The answers that the application gives to exceptions, for what runs outside of its routes."""
+
+    async def refuse(request: Request, error: Exception) -> Response:
+        for kind in type(error).__mro__:
+            if kind in app.exception_handlers:
+                handle: Any = app.exception_handlers[kind]
+                answer: Response = await handle(request, error)
+                return answer
+        raise error
+
+    return refuse
 
 
 def _operations(app: FastAPI, service: Service, counted: Metrics) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
 
-from fastapi import HTTPException, Request, Response
-from fastapi.routing import APIRoute
+from fastapi import Request, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from softcondorcet.serve.board import Board
+from softcondorcet.serve.service import MAIN
 
 # Requests that write at a time: more would only wait longer, each for all before it.
 _AT_ONCE = 256
-_LONGEST_KEY = 200
 
 
 class Crowd:
@@ -56,24 +56,40 @@ async def _turn_away(send: Send) -> None:
     await send({"type": "http.response.body", "body": _FULL})
 
 
-class Direct(APIRoute):
-    """The route of votes. Its function is called at once, with its board and its Idempotency-Key.
+Take = Callable[[Request, Board, str | None], Awaitable[Response]]
 
-    FastAPI's way from a request to the arguments of a function takes longer than all that the function does; the
-    documentation is still made from its signature.
+
+class ShortCut:
+    """Votes go to the function that takes them, past the router.
+
+    A framework's way from a request to the arguments of a function takes longer than all that the function does. The
+    route is still there: for the documentation, and for boards that are not known.
     """
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        (board_of,) = (wanted.call for wanted in self.dependant.dependencies)
-        votes: Any = self.endpoint
-        assert board_of is not None
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        take: Take,
+        boards: Mapping[str, Board],
+        refuse: Callable[[Request, Exception], Awaitable[Response]],
+    ) -> None:
+        self.app, self.take, self.boards, self.refuse = app, take, boards, refuse
 
-        async def handle(request: Request) -> Response:
-            board = await board_of(**request.path_params)
-            key = request.headers.get("idempotency-key")
-            if key is not None and not 1 <= len(key) <= _LONGEST_KEY:
-                raise HTTPException(422, f"Idempotency-Key: expected 1 to {_LONGEST_KEY} letters, got {len(key):,}")
-            answer: Response = await votes(request, board, key)
-            return answer
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        board = self._board(scope) if scope["type"] == "http" and scope["method"] == "POST" else None
+        if board is None:
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        try:
+            answer = await self.take(request, board, request.headers.get("idempotency-key"))
+        except Exception as error:
+            answer = await self.refuse(request, error)
+        await answer(scope, receive, send)
 
-        return handle
+    def _board(self, scope: Scope) -> Board | None:
+        path: str = scope["path"]
+        if path == "/votes":
+            return self.boards.get(MAIN)
+        return self.boards.get(path[8:-6]) if path.startswith("/boards/") and path.endswith("/votes") else None

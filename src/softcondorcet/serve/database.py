@@ -113,6 +113,9 @@ def statements(script: str) -> list[str]:
     return [statement.strip() for statement in "\n".join(lines).split(";") if statement.strip()]
 
 
+_LOG_PAGES = 16_000
+
+
 class Sqlite:
     """A file. The log is synced before a commit returns (synchronous=FULL): what is committed survives a power cut."""
 
@@ -127,6 +130,8 @@ class Sqlite:
                 self._expect_votes()
                 self.run("PRAGMA journal_mode=WAL")
                 self.run("PRAGMA synchronous=FULL")
+                # Moving the log into the database stalls all votes: rarely, and after so many pages (4 KB each).
+                self.run(f"PRAGMA wal_autocheckpoint={_LOG_PAGES}")
             self.run("PRAGMA foreign_keys=ON")
         except sqlite3.DatabaseError as error:
             self.close()

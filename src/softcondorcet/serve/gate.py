@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from fastapi import HTTPException, Request
+from starlette.requests import ClientDisconnect
 
 from softcondorcet.serve.board import Board
 from softcondorcet.serve.limits import Buckets
@@ -72,11 +73,16 @@ async def body_of(request: Request, most: int = MOST_BYTES) -> bytes:
     parts, size = [], 0
     try:
         async with asyncio.timeout(LONGEST_BODY):
-            async for part in request.stream():
-                size += len(part)
+            more = True
+            while more:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                parts.append(message.get("body", b""))
+                more = message.get("more_body", False)
+                size += len(parts[-1])
                 if size > most:
                     raise HTTPException(413, f"expected at most {most:,} bytes")
-                parts.append(part)
     except TimeoutError:
         raise HTTPException(408, f"expected the whole body within {LONGEST_BODY:g} seconds") from None
     return b"".join(parts)

@@ -133,6 +133,8 @@ def end_with(parent: int) -> None:
 def main() -> None:
     """Read votes from standard input, write what was found out about them to standard output."""
     os.nice(10)
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)} if len(cores) > 1 else cores)  # the others are for votes
     Thread(target=end_with, args=(int(sys.argv[1]),), daemon=True).start()
     warnings.simplefilter("ignore", NotConverged)  # the result says it too
     from softcondorcet.serve.integrity import suspects

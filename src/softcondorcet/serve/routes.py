@@ -12,7 +12,7 @@ from pydantic import AfterValidator
 
 from softcondorcet.serve import ballots, content, shapes
 from softcondorcet.serve.board import Board, Snapshot
-from softcondorcet.serve.crowd import Direct
+from softcondorcet.serve.crowd import Take
 from softcondorcet.serve.gate import Gate, body_of
 from softcondorcet.serve.matches import key_of
 from softcondorcet.serve.names import LONGEST, name
@@ -46,6 +46,7 @@ def says(*statuses: int, **others: Any) -> dict[int | str, dict[str, Any]]:
 
 
 WRITE = says(401, 408, 413, 415, 422, 429, 503, 507)
+LONGEST_KEY = 200
 READ = says(404, 422, 503)
 _named = AfterValidator(lambda text: None if text is None else name(text, "name"))
 Name = Annotated[str, Query(min_length=1, max_length=LONGEST), _named]
@@ -88,21 +89,26 @@ def encode(found: content.Content | None, what: str) -> bytes:
     return msgspec.json.encode(found)
 
 
-def board_routes(service: Service, gate: Gate, board_of: Callable[..., Awaitable[Board]]) -> APIRouter:
-    """All routes of a board; `board_of` finds which."""
-    routes = APIRouter()
-    The = Annotated[Board, Depends(board_of)]  # noqa: N806
+async def put(
+    service: Service, board: Board, asks: list[Ask], token: int | None, key: str | None = None, body: bytes = b""
+) -> Receipt:
+    """The rows that were written, once they are on disk."""
+    digest = hashlib.sha256(body).hexdigest() if key else ""
+    most = service.settings.most_agents
 
-    async def votes(
-        request: Request,
-        board: The,
-        idempotency_key: Annotated[str | None, Header(min_length=1, max_length=200)] = None,
-    ) -> Response:
-        """One vote, or a list of up to 1,000, all or none. The answer comes when they are on disk.
+    def work(made: Transaction) -> Receipt:
+        return made.write(board.id, asks, token=token, key=key, digest=digest, most_agents=most)
 
-        With an Idempotency-Key a request can be sent again: the same key with the same body is answered as before and
-        counted once; with another body it is refused. The vote of a ticket needs none, and is answered with the names.
-        """
+    found: Receipt = await service.write(work)
+    return found
+
+
+def vote_taker(service: Service, gate: Gate) -> Take:
+    """What POST /votes does, board and Idempotency-Key in hand."""
+
+    async def take(request: Request, board: Board, key: str | None) -> Response:
+        if key is not None and not 1 <= len(key) <= LONGEST_KEY:
+            raise HTTPException(422, f"Idempotency-Key: expected 1 to {LONGEST_KEY} letters, got {len(key):,}")
         token = gate.allow(request, board, "vote")
         body = await body_of(request)
         asks, ticket = ballots.read(body)
@@ -110,32 +116,41 @@ def board_routes(service: Service, gate: Gate, board_of: Callable[..., Awaitable
         names: dict[str, str] = {}
         if ticket is not None:
             match = service.matches.find(board.id, ticket)
-            asks, idempotency_key, names = [match.played(asks[0])], key_of(ticket), {"a": match.a, "b": match.b}
-        receipt = await write(board, asks, token.id if token else None, idempotency_key, body)
+            asks, key, names = [match.played(asks[0])], key_of(ticket), {"a": match.a, "b": match.b}
+        receipt = await put(service, board, asks, token.id if token else None, key, body)
         return Response(msgspec.json.encode(_receipt(receipt, board) | names), 201, _again(receipt), "application/json")
 
-    routes.add_api_route(
+    return take
+
+
+def board_routes(service: Service, gate: Gate, board_of: Callable[..., Awaitable[Board]]) -> APIRouter:
+    """All routes of a board; `board_of` finds which."""
+    routes = APIRouter()
+    The = Annotated[Board, Depends(board_of)]  # noqa: N806
+
+    take = vote_taker(service, gate)
+
+    @routes.post(
         "/votes",
-        votes,
-        methods=["POST"],
         status_code=201,
         tags=["votes"],
         responses={201: {"model": shapes.VoteAnswer | shapes.MatchVote}, **WRITE},
         openapi_extra=_VOTE_BODY,
-        route_class_override=Direct,
     )
+    async def votes(
+        request: Request,
+        board: The,
+        idempotency_key: Annotated[str | None, Header(min_length=1, max_length=LONGEST_KEY)] = None,
+    ) -> Response:
+        """One vote, or a list of up to 1,000, all or none. The answer comes when they are on disk.
 
-    async def write(
-        board: Board, asks: list[Ask], token: int | None, key: str | None = None, body: bytes = b""
-    ) -> Receipt:
-        digest = hashlib.sha256(body).hexdigest() if key else ""
-        most = service.settings.most_agents
+        With an Idempotency-Key a request can be sent again: the same key with the same body is answered as before and
+        counted once; with another body it is refused. The vote of a ticket needs none, and is answered with the names.
+        """
+        return await take(request, board, idempotency_key)
 
-        def work(made: Transaction) -> Receipt:
-            return made.write(board.id, asks, token=token, key=key, digest=digest, most_agents=most)
-
-        found: Receipt = await service.write(work)
-        return found
+    async def write(board: Board, asks: list[Ask], token: int | None) -> Receipt:
+        return await put(service, board, asks, token)
 
     @routes.post(
         "/retract",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
 import socket
 from typing import Any
@@ -60,8 +61,10 @@ def run(address: str, settings: Settings, host: str, port: int) -> None:
             server_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=10,
-            limit_concurrency=1000,
+            timeout_keep_alive=30,
+            limit_concurrency=2000,
         )
+        gc.freeze()  # what is there now stays: looking through it again would hold up votes
         Server(config, service).run(sockets=[listening])
     finally:
         listening.close()

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
+
 from softcondorcet.serve import refit, tokens
 from softcondorcet.serve.board import MIDDLE, Board, Chosen, Fit, Snapshot, snapshot_of, warm
 from softcondorcet.serve.database import Database, DiskFull, Gone, open_database, open_reader
@@ -219,7 +221,7 @@ class Service:
         if child.returncode != 0:
             _log.error("a fit ended with status %s", child.returncode)
             return {"error": f"the fit ended with status {child.returncode}"}
-        found: dict[str, Any] = json.loads(said)
+        found: dict[str, Any] = msgspec.json.decode(said)
         return found
 
 
@@ -242,6 +244,6 @@ def keep(made: Transaction, board: int, last: int, found: dict[str, Any]) -> Fit
     if len(newest) == 2 and newest[0][1] - newest[1][1] < _HISTORY:
         run("DELETE FROM fit WHERE id = ?", (newest[0][0],))
     number = (run("SELECT MAX(id) FROM fit")[0][0] or 0) + 1
-    values = number, board, last, made.now, json.dumps(found)
+    values = number, board, last, made.now, msgspec.json.encode(found).decode()
     run("INSERT INTO fit (id, board, last, made, body) VALUES (?, ?, ?, ?, ?)", values)
     return Fit(number, last, made.now, found)
