@@ -10,7 +10,8 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 import msgspec
 
@@ -29,6 +30,8 @@ _HISTORY = 600.0
 _SHARE = 0.2
 # Filtered views that may wait to be made; four times as many are kept.
 _VIEWS = 8
+# Threads of linear algebra begin before a process can make itself modest, and would wait for work on every core.
+_ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 @dataclass(frozen=True)
@@ -207,13 +210,14 @@ class Service:
             m = votes.profile.n_agents
             return {"values": [MIDDLE] * m, "n_votes": 0, "provisional": list(range(m))}
         names = list(board.votes.voters.names)
-        packed = await asyncio.to_thread(refit.pack, votes.profile, votes.voters, names, self.settings.resamples)
-        child = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", refit.__name__, str(os.getpid()),
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-        )  # fmt: skip
+        packed = await asyncio.to_thread(_packed, votes, names, self.settings.resamples)
+        with packed:
+            child = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", refit.__name__, str(os.getpid()),
+                stdin=packed, stdout=asyncio.subprocess.PIPE, env={**os.environ, **_ONE_THREAD},
+            )  # fmt: skip
         try:
-            said, _ = await child.communicate(packed)
+            said, _ = await child.communicate()
         except asyncio.CancelledError:
             child.kill()
             await child.wait()
@@ -223,6 +227,14 @@ class Service:
             return {"error": f"the fit ended with status {child.returncode}"}
         found: dict[str, Any] = msgspec.json.decode(said)
         return found
+
+
+def _packed(votes: Chosen, names: list[str], resamples: int) -> IO[bytes]:
+    """Votes in a file without a name: through a pipe, megabytes of them would hold up the event loop."""
+    file = TemporaryFile()  # noqa: SIM115
+    file.write(refit.pack(votes.profile, votes.voters, names, resamples))
+    file.seek(0)
+    return file
 
 
 def load(database: Database) -> list[Board]:
