@@ -36,6 +36,17 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+def drawing_by(command: Callable[..., None]) -> Callable[..., None]:
+    """The option of every command that resamples votes."""
+    return click.option(
+        "--by",
+        type=click.Choice(("votes", "groups")),
+        default="votes",
+        show_default=True,
+        help="What a resample draws: votes, or all votes of a judge or task together.",
+    )(command)
+
+
 def read_votes(file: str, kind: str | None, columns: tuple[str, ...]) -> Profile:
     from softcondorcet.readers import read
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from softcondorcet.arguments import read_votes, reading, settings_of
+from softcondorcet.arguments import drawing_by, read_votes, reading, settings_of
 from softcondorcet.screen import progress
 
 FORMATS = ("table", "md", "csv", "json", "latex")
@@ -23,13 +23,7 @@ _FORM = click.option("--format", "form", type=click.Choice(FORMATS), default="ta
 @_METHOD
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="An option of the method. Repeatable.")
 @_RESAMPLES
-@click.option(
-    "--by",
-    type=click.Choice(("votes", "groups")),
-    default="votes",
-    show_default=True,
-    help="What a resample draws: votes, or all votes of a judge or task together.",
-)
+@drawing_by
 @click.option(
     "--interval",
     type=click.Choice(("percentile", "bca")),

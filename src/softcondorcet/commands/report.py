@@ -10,7 +10,7 @@ from typing import Any, Literal
 import click
 from click.core import ParameterSource
 
-from softcondorcet.arguments import read_votes, reading, settings_of
+from softcondorcet.arguments import drawing_by, read_votes, reading, settings_of
 from softcondorcet.errors import DataError, OptionError
 from softcondorcet.screen import print_board, progress
 
@@ -32,13 +32,7 @@ _MARK = b'<meta name="generator" content="softcondorcet'
     show_default=True,
     help="Resamples of the votes, for intervals; 0 for none.",
 )
-@click.option(
-    "--by",
-    type=click.Choice(("votes", "groups")),
-    default="votes",
-    show_default=True,
-    help="What a resample draws: votes, or all votes of a judge or task together.",
-)
+@drawing_by
 @click.option(
     "--top", type=click.IntRange(min=1), default=100, show_default=True, help="Agents in the table, the best ones."
 )
