@@ -81,9 +81,9 @@ PLANS: dict[Scale, dict[int, Plan]] = {
     },
     "paper": {
         20: Plan(),
-        100: Plan(sgd=100),
-        200: Plan(sgd=80),
-        500: Plan(sgd=60),
+        100: Plan(sgd=100, seeds=1),
+        200: Plan(sgd=80, seeds=1),
+        500: Plan(sgd=60, seeds=1),
         10**9: Plan(sgd=60, exact=60, seeds=1, work=4e9, limit=10.0),
     },
 }
