@@ -12,10 +12,12 @@ from softcondorcet.errors import DataError, OptionError
 from softcondorcet.options import check
 
 if TYPE_CHECKING:
+    from softcondorcet.pairs import Pairs
     from softcondorcet.profile import Profile
     from softcondorcet.ratings import Ratings
 
 KINDS = ("battles", "rankings", "scores")
+RAY = "ray://"
 _WORDS = {"true": True, "false": False, "none": None}
 
 
@@ -36,6 +38,25 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+def counting_by(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of commands that also take votes too many for memory."""
+    for decorate in (
+        click.option(
+            "--memory", metavar="SIZE", default="2GB", show_default=True, help="Memory for the engine, about."
+        ),
+        click.option(
+            "--engine",
+            metavar="ENGINE",
+            default="memory",
+            show_default=True,
+            help="Who counts the votes: memory; duckdb, for files larger than that ('votes/*.parquet'); "
+            "or ray://HOST:PORT, a cluster, which then also rates.",
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
 def drawing_by(command: Callable[..., None]) -> Callable[..., None]:
     """The option of every command that resamples votes."""
     return click.option(
@@ -50,7 +71,25 @@ def drawing_by(command: Callable[..., None]) -> Callable[..., None]:
 def read_votes(file: str, kind: str | None, columns: tuple[str, ...]) -> Profile:
     from softcondorcet.readers import read
 
-    return read(file, kind=kind, columns=dict(_split(column, "--column", "ROLE=NAME") for column in columns) or None)
+    return read(file, kind=kind, columns=_roles(columns))
+
+
+def count_votes(file: str, kind: str | None, columns: tuple[str, ...], engine: str, memory: str) -> Profile | Pairs:
+    """The votes, or, where an engine counts them, their pairs."""
+    if engine == "memory":
+        return read_votes(file, kind, columns)
+    if engine.startswith(RAY):
+        from softcondorcet.scale.ray import read_pairs
+
+        return read_pairs(file, address=engine, kind=kind, columns=_roles(columns))
+    check(engine == "duckdb", "--engine", f"memory, duckdb or {RAY}HOST:PORT", engine)
+    from softcondorcet.readers import read
+
+    return read(file, kind=kind, columns=_roles(columns), engine="duckdb", memory=memory)
+
+
+def _roles(columns: tuple[str, ...]) -> dict[str, str] | None:
+    return dict(_split(column, "--column", "ROLE=NAME") for column in columns) or None
 
 
 def saved_ratings(path: str) -> Ratings:

@@ -15,7 +15,8 @@ where d are the differences of the mean jackknife rating to each jackknife ratin
 blocks of votes, one at a time, rather than every single vote.
 
 Cost: n fits; of ``sco`` less than that, since a resample needs no proof (``methods.replicates``). Resamples run on all
-cores. Each has its own random numbers, so the same seed gives the same bits on any number of them.
+cores, or on the workers of a cluster (``device="ray"``). Each has its own random numbers, so the same seed gives the
+same bits on any number of them.
 
 When it misleads: few votes. A resample knows only outcomes that occurred, so an agent that won its three battles wins
 all of them in every resample, and its interval says nothing about a fourth. Such agents are named in a warning.
@@ -25,9 +26,9 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -42,6 +43,7 @@ from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.ratings import Ratings
 from softcondorcet.registry import METHODS
 from softcondorcet.resampling import Data, Resampling, present, resampling
+from softcondorcet.scale.ray_workers import Workers, cores, is_cluster
 from softcondorcet.uncertainty import Uncertainty, check_level
 
 # Parts of the votes that the jackknife of BCa leaves out in turn.
@@ -90,25 +92,28 @@ def bootstrap(
     for name in ("start", "watch", "every"):
         check(name not in options, name, "left out: every resample is rated from scratch", options.get(name))
     board = run(data, method, options, seed)
-    on_pairs = isinstance(data, Pairs) or _needs_only_pairs(method, options)
-    drawn = resampling(data, by, on_pairs, "order" not in METHODS[method].properties)
+    device = str(board.options.get("device"))
+    cluster = is_cluster(device)
+    # Workers of a cluster rate whole resamples, as this machine would.
+    alone = {name: value for name, value in options.items() if name != "device"} if cluster else options
+    on_pairs = isinstance(data, Pairs) or _needs_only_pairs(method, alone)
+    how = by, on_pairs, method, alone, board.options
+    fits = _Fits(data, *how)
+    drawn = fits.drawn
     blocks = min(_BLOCKS, drawn.size) if interval == "bca" else 0
-    rate = _rater(method, options, board)
     *streams, apart = np.random.SeedSequence([seed, 4]).spawn(n + 1)
-
-    def resample(stream: np.random.SeedSequence) -> Rated:
-        rng = np.random.default_rng(stream)
-        return rate(drawn.draw(rng), int(rng.integers(2**31)))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)  # counted below, and said once
-        if on_pairs and board.options.get("device") == "cuda":
+        if cluster:
+            found = _on_cluster(device, (replace(data), *how), streams, watch, n + blocks)
+        elif on_pairs and device == "cuda":
             check(by == "votes" and not blocks, "device", "'cpu' for groups and for BCa intervals", "cuda")
             found = _on_gpu(as_pairs(data), board, n, seed, watch)
         else:
-            found = _all(resample, streams, watch, n + blocks)
+            found = _all(fits.resample, streams, watch, n + blocks)
         parts = drawn.without_blocks(blocks, np.random.default_rng(apart))
-        jackknife = _all(lambda part: rate(part, seed), parts, _after(watch, n), n + blocks)
+        jackknife = _all(lambda part: fits.rate(part, seed), parts, _after(watch, n), n + blocks)
     return Uncertainty(
         board,
         np.array([one.values for one in found]),
@@ -129,9 +134,9 @@ class Rated:
     reason: str = ""
 
 
-def _rater(method: str, options: dict[str, Any], board: Ratings) -> Callable[[Data, int], Rated]:
-    """From a resample and a seed to ratings, by the same method as the fit."""
-    again = replicates.refit(board.options) if method == "sco" else None
+def _rater(method: str, options: dict[str, Any], resolved: Mapping[str, Any]) -> Callable[[Data, int], Rated]:
+    """From a resample and a seed to ratings, by the same method as the fit, whose options were `resolved`."""
+    again = replicates.refit(resolved) if method == "sco" else None
 
     def rate(data: Data, seed: int) -> Rated:
         if again is not None and isinstance(data, Pairs):
@@ -143,6 +148,32 @@ def _rater(method: str, options: dict[str, Any], board: Ratings) -> Callable[[Da
         return Rated(np.where(present(data), rated.values, np.nan), rated.converged is not False)
 
     return rate
+
+
+class _Fits:
+    """What is drawn from, and how it is rated: here, or on each worker of a cluster."""
+
+    def __init__(
+        self, data: Data, by: str, on_pairs: bool, method: str, options: dict[str, Any], resolved: Mapping[str, Any]
+    ) -> None:
+        self.drawn = resampling(data, by, on_pairs, "order" not in METHODS[method].properties)
+        self.rate = _rater(method, options, resolved)
+
+    def resample(self, stream: np.random.SeedSequence) -> Rated:
+        """Draw and rate: each resample has its own random numbers, wherever it is rated."""
+        rng = np.random.default_rng(stream)
+        return self.rate(self.drawn.draw(rng), int(rng.integers(2**31)))
+
+
+def _on_cluster(device: str, part: Any, streams: list[Any], watch: Watch | None, total: int) -> list[Rated]:
+    """Resamples dealt out to the workers of a cluster."""
+    workers = Workers(device, _Fits, [part] * min(cores(device), len(streams)))
+    found: list[Rated] = []
+    for rated in workers.share("resample", streams):
+        found.append(rated)
+        if watch is not None:
+            watch(len(found), total, None)
+    return found
 
 
 def _on_gpu(pairs: Pairs, board: Ratings, n: int, seed: int, watch: Watch | None) -> list[Rated]:

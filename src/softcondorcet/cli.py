@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from softcondorcet import __version__
-from softcondorcet.arguments import read_votes, reading, saved_ratings, settings_of
+from softcondorcet.arguments import RAY, count_votes, counting_by, read_votes, reading, saved_ratings, settings_of
 from softcondorcet.commands import certainty, data, doctor, report, reproduce, serve, study
 from softcondorcet.errors import DataError, OptionError
 from softcondorcet.options import check
@@ -67,6 +67,7 @@ def main() -> None:
 
 @main.command()
 @reading
+@counting_by
 @click.option("--method", default="sco", show_default=True, help="One of the methods that 'sco methods' lists.")
 @click.option(
     "--set",
@@ -91,6 +92,8 @@ def rank(
     file: str,
     kind: str | None,
     columns: tuple[str, ...],
+    engine: str,
+    memory: str,
     method: str,
     settings: tuple[str, ...],
     seed: int,
@@ -107,8 +110,10 @@ def rank(
     sco rank battles.csv
     sco rank election.soc --format json | jq .agents[0]
     cat votes.jsonl | sco rank - --top 10 --set prior=0.1
+    sco rank 'votes/*.parquet' --engine duckdb --memory 1GB
     """
     from softcondorcet.methods.kemeny import certify as prove
+    from softcondorcet.pairs import Pairs
     from softcondorcet.registry import METHODS
     from softcondorcet.registry import rank as run
     from softcondorcet.tables import printable
@@ -120,18 +125,21 @@ def rank(
     check(exact, "--time-limit", f"left out for {method} without --certify", time_limit)
     check(start is None or METHODS[method].starts_from_ratings, "--start", f"left out for {method}", start)
     limit = {} if time_limit is None else {"time_limit": time_limit}
-    given = {**limit, "seed": seed, "start": None if start is None else saved_ratings(start)}
+    given: dict[str, Any] = {**limit, "seed": seed, "start": None if start is None else saved_ratings(start)}
+    if engine.startswith(RAY):
+        given["device"] = engine
     with progress() as work:
         work(f"reading {printable(file)}")
-        profile = read_votes(file, kind, columns)
-        watch = work(f"{method} on {profile.n_votes:,} votes")
+        data = count_votes(file, kind, columns, engine, memory)
+        size = f"{len(data):,} pairs" if isinstance(data, Pairs) else f"{data.n_votes:,} votes"
+        watch = work(f"{method} on {size}")
         known = {name: value for name, value in {**given, "watch": watch}.items() if name in known_options}
         if start is None:
             known.pop("start", None)
-        board = run(profile, method, **{**known, **settings_of(settings)})
+        board = run(data, method, **{**known, **settings_of(settings)})
         if proof:
             work("looking for a better order")
-            board = prove(profile, board, **limit)
+            board = prove(data, board, **limit)
     print_board(board, form, top, quiet)
 
 

@@ -60,11 +60,7 @@ def battles(
     is called that, is an error. ``weight``, ``group`` and ``when`` are found by name when they are None, and left
     out when they are the empty string.
     """
-    if a is None and b is None:
-        a, b = next(((x, y) for x, y in PAIRS if table.find(x) and table.find(y)), PAIRS[0])
-    used = col_a, col_b, col_winner = [
-        table.need(name or default) for name, default in ((a, "model_a"), (b, "model_b"), (winner, "winner"))
-    ]
+    used = col_a, col_b, col_winner = battle_columns(table, a, b, winner)
     (agent_a, agent_b), names = encode(table, col_a, col_b)
     same = agent_a == agent_b
     if same.any():
@@ -84,6 +80,13 @@ def battles(
         "tier": tier[order].ravel(),
         **votes,
     }
+
+
+def battle_columns(table: Table, a: str | None = None, b: str | None = None, winner: str | None = None) -> list[str]:
+    """The columns of both agents and the winner: those that are named, else by the names people give them."""
+    if a is None and b is None:
+        a, b = next(((x, y) for x, y in PAIRS if table.find(x) and table.find(y)), PAIRS[0])
+    return [table.need(name or default) for name, default in ((a, "model_a"), (b, "model_b"), (winner, "winner"))]
 
 
 def _outcomes(
@@ -142,13 +145,20 @@ def contests(
 
     Weight, group and time must be the same on all rows of a contest.
     """
-    used = [_need(table, contest, CONTEST), _need(table, rank, RANK), _need(table, agent, AGENT)]
+    used = contest_columns(table, contest, rank, agent)
     (vote,), labels = encode(table, used[0])
     place = table.numbers(used[1], read_number)
     (who,), names = encode(table, used[2])
     once_each(table, vote, who, labels, names, used[0])
     votes = per_vote(table, vote, weight, group, when, used, WEIGHT)
     return {"agents": names, **stack(vote, place, who, votes)}
+
+
+def contest_columns(
+    table: Table, contest: str | None = None, rank: str | None = None, agent: str | None = None
+) -> list[str]:
+    """The columns of contest, rank and agent: those that are named, else by the names people give them."""
+    return [_need(table, contest, CONTEST), _need(table, rank, RANK), _need(table, agent, AGENT)]
 
 
 def scores(

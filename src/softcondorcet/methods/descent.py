@@ -21,15 +21,18 @@ from softcondorcet.arrays import Floats
 from softcondorcet.kernels import pairwise
 from softcondorcet.kernels.compile import Kernel
 from softcondorcet.options import Box, Precision, Watch
-from softcondorcet.pairs import Pairs
+from softcondorcet.pairs import ByAgent, Pairs
+from softcondorcet.scale.ray_workers import Workers, cores, is_cluster
 
 if TYPE_CHECKING:
     from softcondorcet.scale.cuda import GpuRows
 
 # Pairs per piece of work in numpy: a few MB at a time.
 _CHUNK = 2**18
+# Below this many entries of rows a worker on a cluster takes longer to be asked, a few ms, than to answer.
+_WORTH_A_WORKER = 1_000_000
 # The largest |second derivative| of the logistic function, at d = log(2 + sqrt 3).
-_SIGMOID_CURVE = 1 / (6 * np.sqrt(3))
+SIGMOID_CURVE = 1 / (6 * np.sqrt(3))
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ class PairwiseLoss:
 
     def __init__(
         self,
-        pairs: Pairs,
+        pairs: Pairs | ByAgent,
         bounds: Box,
         *,
         prior: float = 0.0,
@@ -118,7 +121,8 @@ class PairwiseLoss:
         precision: Precision = "double",
     ) -> None:
         low, high = bounds
-        self.rows = pairs.by_agent
+        self.rows = pairs if isinstance(pairs, ByAgent) else _rows_of(pairs, device, precision)
+        self.bounds, self.device = bounds, device
         self.middle, self.width = (low + high) / 2, high - low
         self.stiffness = prior / prior_temperature**2
         self.tied = self.rows.tied if attract else None
@@ -126,6 +130,7 @@ class PairwiseLoss:
         self.pool = ThreadPoolExecutor(len(self.ranges)) if len(self.ranges) > 1 else None
         self._strength: dict[bool, Floats] = {}
         self._gpu = self._on_gpu(precision) if device == "cuda" else None
+        self._workers: dict[bool, Workers] = {}
 
     def _on_gpu(self, precision: Precision) -> GpuRows:
         from softcondorcet.scale.cuda import GpuRows
@@ -133,11 +138,22 @@ class PairwiseLoss:
         rows = self.rows
         return GpuRows(rows.row, rows.column, rows.margin, rows.played, precision)
 
+    def _on_cluster(self, played: bool) -> Workers:
+        """Rows cut between workers, with comparisons where the kernel needs more than margins."""
+        if played not in self._workers:
+            ranges = threads.cut(self.rows.row, _WORTH_A_WORKER, cores(self.device))
+            parts = [(_cut(self.rows, *part, played), self.bounds, *part) for part in ranges]
+            self._workers[played] = Workers(self.device, _Part, parts)
+        return self._workers[played]
+
     def gradient(self, ratings: Floats, stage: Stage) -> Floats:
         rows, away, q = self.rows, ratings - self.middle, stage.sharpness
-        gradient = np.empty(len(ratings))
-        x = away / stage.temperature
         narrow = self.tied is None and self.width <= pairwise.WIDE * stage.temperature
+        if is_cluster(self.device):
+            parts = self._on_cluster(not narrow or q != 1.0).ask("gradient", ratings, stage)
+            return np.concatenate(parts) + self.stiffness * away
+        gradient = np.zeros(len(ratings))
+        x = away / stage.temperature
         if self._gpu is not None:
             gradient = self._gpu.gradient(x, q)
         elif narrow and q == 1.0:
@@ -155,7 +171,7 @@ class PairwiseLoss:
             compared = np.abs(self.rows.margin) if sharp else self.rows.played
             # An agent without pairs has no curvature; any positive number leaves it where it is.
             self._strength[sharp] = np.maximum(self.rows.sums(compared), np.finfo(float).tiny)
-        steepest = _SIGMOID_CURVE if sharp else 0.25 if self.tied is None else 1.0
+        steepest = SIGMOID_CURVE if sharp else 0.25 if self.tied is None else 1.0
         return 2 * steepest / stage.temperature**2 * self._strength[sharp] + self.stiffness
 
     def value(self, ratings: Floats, stage: Stage) -> float:
@@ -179,3 +195,30 @@ class PairwiseLoss:
         """Run a kernel on all rows, cut between the threads."""
         rows = self.rows
         return threads.run(lambda *part: kernel(rows.row, rows.column, *arrays, *part), self.ranges, self.pool)
+
+
+def _rows_of(pairs: Pairs, device: str, precision: Precision) -> ByAgent:
+    """Margins in single precision here; a GPU makes its own."""
+    return pairs.by_agent_single if precision == "single" and device != "cuda" else pairs.by_agent
+
+
+class _Part:
+    """What a worker on a cluster holds: some rows, and so the gradient of their agents, bit by bit as found here."""
+
+    def __init__(self, rows: ByAgent, bounds: Box, first: int, last: int) -> None:
+        self.loss, self.own = PairwiseLoss(rows, bounds, ranges=[(first, last)]), slice(first, last)
+
+    def gradient(self, ratings: Floats, stage: Stage) -> Floats:
+        return self.loss.gradient(ratings, stage)[self.own]
+
+
+def _cut(rows: ByAgent, first: int, last: int, played: bool) -> ByAgent:
+    """Some of the rows, the others left empty, without the pairs they were made of."""
+    begin, end = rows.row[[first, last]]
+    none = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(0), np.zeros(0), np.zeros(0)
+    part = ByAgent(
+        Pairs((), *none), np.clip(rows.row, begin, end) - begin, rows.column[begin:end], rows.margin[begin:end]
+    )
+    if played:
+        vars(part)["played"] = rows.played[begin:end]  # where it is kept once made: here it cannot be made
+    return part

@@ -34,9 +34,7 @@ def rated(
     loss = pairs.discrete_loss(values)
     notes = list(limits(pairs))
     if converged is False:
-        limit = "raise time_limit" if "time_limit" in options else f"tol is {options['tol']:g}; raise steps"
-        limit = "raise nodes" if facts.get("status") == "node_limit" else limit
-        notes.insert(0, f"{method} did not converge: error {error:.2g}; {limit}")
+        notes.insert(0, unfinished(method, options, error, facts.get("status")))
         warnings.warn(notes[0], NotConverged, stacklevel=3)
     return Ratings(
         agents=pairs.agents,
@@ -54,6 +52,13 @@ def rated(
         votes=votes_per_agent(data),
         **facts,
     )
+
+
+def unfinished(method: str, options: Mapping[str, Any], error: float | None, status: str | None = None) -> str:
+    """That a method stopped before its end, and what would let it go on."""
+    limit = "raise time_limit" if "time_limit" in options else f"tol is {options['tol']:g}; raise steps"
+    limit = "raise nodes" if status == "node_limit" else limit
+    return f"{method} did not converge: error {error:.2g}; {limit}"
 
 
 def limits(pairs: Pairs) -> list[str]:

@@ -23,13 +23,15 @@ from softcondorcet.arrays import Floats
 from softcondorcet.kernels import votes
 from softcondorcet.methods.descent import Loss, PairwiseLoss, Stage, descend
 from softcondorcet.methods.footrule import FootruleLoss
+from softcondorcet.methods.locality import FAR, LOOK, as_they_are, by_rating
+from softcondorcet.methods.long_votes import rate_votes, too_long_for_pairs
 from softcondorcet.methods.optimal import unavoidable
 from softcondorcet.methods.outcome import Data, rated
 from softcondorcet.methods.polish import descend_and_polish
 from softcondorcet.methods.sgd import Run, as_votes, check_sgd, run_steps, sampled, starting_point
 from softcondorcet.options import Box, Precision, Watch, box, check, not_negative, one_of, positive, scale, yes_or_no
-from softcondorcet.pairs import as_pairs
-from softcondorcet.profile import Profile
+from softcondorcet.pairs import Pairs, as_pairs
+from softcondorcet.profile import Profile, as_profile
 from softcondorcet.ratings import Ratings
 
 # The walk starts at an eighth of the box: from there on, a higher start only adds steps (benchmarks/walk.py).
@@ -57,8 +59,9 @@ def sco(
     seed: int = 0,
     watch: Watch | None = None,
     every: int = 0,
-    device: Literal["cpu", "cuda"] = "cpu",
+    device: str = "cpu",
     precision: Precision = "double",
+    over: Literal["auto", "pairs", "votes"] = "auto",
 ) -> Ratings:
     """Soft Condorcet ratings: the order that contradicts the votes least, a Condorcet winner on top.
 
@@ -86,16 +89,19 @@ def sco(
     seed: of the sampling; the same seed gives the same bits.
     watch, every: called as ``watch(step, steps, ratings)`` after each step of descent, and every `every` steps of sgd
         (0: several times a second).
-    device: where gradients of "descent" are computed: "cpu", or "cuda", an NVIDIA GPU.
-    precision: of gradients on the GPU: "double" agrees with the processor to rounding, "single" to about 1e-4
-        temperatures, in half the time.
+    device: where gradients of "descent" are computed: "cpu"; "cuda", an NVIDIA GPU; "ray", processes on this
+        machine that Ray keeps, or "ray://HOST:PORT", the workers of a Ray cluster.
+    precision: "single" keeps margins in 4 bytes, which is exact for whole ones below 2^24; on a GPU it also computes
+        in single precision, which agrees to about 1e-4 temperatures, in half the time.
+    over: what "descent" walks over: "pairs", or "votes", each sorted by rating, where their pairs would be too many to
+        hold; then without polish, of the plain sigmoid loss, with or without a prior. "auto" takes votes only where
+        pairs may not fit into memory.
 
     >>> p = Profile.from_rankings([["A", "B", "C"], ["C", "A", "B"]], weights=[2, 3])
     >>> board = sco(p)
     >>> board.order, board["C"]
     (['C', 'A', 'B'], 100.0)
     """
-    pairs = as_pairs(data)
     low, high = bounds = box("bounds", bounds)
     one_of("loss", ("kendall", "footrule"), loss)
     one_of("solver", ("descent", "sgd"), solver)
@@ -107,9 +113,10 @@ def sco(
     not_negative("prior", prior)
     check(prior <= 1e9, "prior", "at most 1e9", prior)
     yes_or_no("polish", polish)
-    one_of("device", ("cpu", "cuda"), device)
+    known = isinstance(device, str) and (device in ("cpu", "cuda", "ray") or device.startswith("ray://"))
+    check(known, "device", "'cpu', 'cuda', 'ray' or 'ray://HOST:PORT'", device)
     one_of("precision", ("double", "single"), precision)
-    check(device == "cuda" or precision == "double", "precision", "'double' on the processor", precision)
+    one_of("over", ("auto", "pairs", "votes"), over)
     fits = device == "cpu" or (solver == "descent" and loss == "kendall" and ties == "half")
     check(fits, "device", "'cpu' but for descent on the Kendall loss with ties 'half'", device)
     steps = (1_000 if solver == "descent" else 10_000) if steps is None else steps
@@ -120,7 +127,10 @@ def sco(
     tol = (0.01 if plain and polish else 0.001) if tol is None else tol
     positive("tol", tol)
     check(plain or solver == "descent", "solver", "'descent' for anything but the plain sigmoid loss", solver)
-    heat = _auto_temperature(pairs.n_agents, high - low, solver) if temperature == "auto" else float(temperature)
+    simple = solver == "descent" and loss == "kendall" and sharpness == 1.0 and ties == "half" and device == "cpu"
+    check(simple or over != "votes", "over", "'pairs' but for descent on the sigmoid loss on the processor", over)
+    agents = data.agents if isinstance(data, Pairs) else as_profile(data).agents
+    heat = _auto_temperature(len(agents), high - low, solver) if temperature == "auto" else float(temperature)
     options: dict[str, Any] = {
         "loss": loss,
         "solver": solver,
@@ -131,8 +141,13 @@ def sco(
         "bounds": [low, high],
         "steps": steps,
     }
-    first = starting_point(pairs.agents, bounds, start, noise, np.random.default_rng([seed, 1]))
+    first = starting_point(agents, bounds, start, noise, np.random.default_rng([seed, 1]))
     target = Stage(sharpness, heat)
+    walk = [target] if start is not None else walk_to(target, high - low)
+    if over == "votes" or (over == "auto" and simple and isinstance(data, Profile) and too_long_for_pairs(data)):
+        options |= {"polish": False, "tol": tol, "device": device, "precision": precision, "over": "votes"}
+        return rate_votes(as_votes(data), first, walk, options, seed, watch)
+    pairs = as_pairs(data)
 
     if solver == "sgd":
         profile = sampled(data)
@@ -146,29 +161,30 @@ def sco(
         value = PairwiseLoss(pairs, bounds).value(first, target)
         return rated(data, first, "sco", options, steps=steps, loss=value, seed=seed)
 
-    options |= {"polish": polish and plain, "tol": tol, "device": device, "precision": precision}
-    smooth: Loss = (
-        PairwiseLoss(
-            pairs,
-            bounds,
-            prior=prior,
-            prior_temperature=heat,
-            attract=ties == "attract",
-            device=device,
-            precision=precision,
+    options |= {"polish": polish and plain, "tol": tol, "device": device, "precision": precision, "over": "pairs"}
+
+    def smooth_on(pairs: Pairs) -> Loss:
+        if loss == "footrule":
+            return FootruleLoss(as_votes(data))
+        attract = ties == "attract"
+        return PairwiseLoss(
+            pairs, bounds, prior=prior, prior_temperature=heat, attract=attract, device=device, precision=precision
         )
-        if loss == "kendall"
-        else FootruleLoss(as_votes(data))
-    )
-    walk = [target] if start is not None else walk_to(target, high - low)
+
+    numbering = as_they_are(pairs)
+    if loss == "kendall" and len(agents) >= FAR:
+        look = descend(smooth_on(pairs), first, walk[:LOOK], bounds=bounds, steps=LOOK, tol=tol)
+        numbering = by_rating(pairs, look.ratings)
+    pairs, smooth, seen = numbering.pairs, smooth_on(numbering.pairs), numbering.seen(watch)
+    first = numbering.there(first)
     if plain and polish:
-        end = descend_and_polish(smooth, pairs, first, walk, bounds=bounds, steps=steps, tol=tol, watch=watch)
+        end = descend_and_polish(smooth, pairs, first, walk, bounds=bounds, steps=steps, tol=tol, watch=seen)
     else:
-        end = descend(smooth, first, walk, bounds=bounds, steps=steps, tol=tol, watch=watch)
+        end = descend(smooth, first, walk, bounds=bounds, steps=steps, tol=tol, watch=seen)
     least = None if end.bound is None else unavoidable(pairs) + end.bound
     return rated(
         data,
-        end.ratings,
+        numbering.back(end.ratings),
         "sco",
         options,
         converged=end.converged,

@@ -16,14 +16,17 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
 from softcondorcet.cells import Table, as_table
 from softcondorcet.columns import KINDS, pick
 from softcondorcet.errors import DataError
-from softcondorcet.options import check
+from softcondorcet.options import check, one_of
 from softcondorcet.profile import Profile, as_profile
 from softcondorcet.readers import preflib, table
+
+if TYPE_CHECKING:
+    from softcondorcet.pairs import Pairs
 
 __all__ = ["FORMATS", "read", "read_archive", "write", "write_preflib"]
 
@@ -32,23 +35,53 @@ _SUFFIXES = {**{name: name for name in FORMATS if name != "preflib"}, "ndjson": 
 _BROKEN = (OSError, EOFError, ValueError, RuntimeError, NotImplementedError, zlib.error, zipfile.BadZipFile)
 
 
+@overload
 def read(
     source: Any,
     *,
     kind: str | None = None,
     format: str | None = None,
     columns: Mapping[str, Any] | None = None,
-) -> Profile:
+    engine: Literal["memory"] = "memory",
+) -> Profile: ...
+
+
+@overload
+def read(
+    source: Any,
+    *,
+    kind: str | None = None,
+    columns: Mapping[str, Any] | None = None,
+    engine: Literal["duckdb", "ibis"],
+    memory: str = "2GB",
+) -> Pairs: ...
+
+
+def read(
+    source: Any,
+    *,
+    kind: str | None = None,
+    format: str | None = None,
+    columns: Mapping[str, Any] | None = None,
+    engine: str = "memory",
+    memory: str = "2GB",
+) -> Profile | Pairs:
     """The profile in a file, an archive member (``"x.zip::member"``), stdin (``"-"``), an open file or a frame.
 
     ``kind`` is ``battles``, ``rankings`` or ``scores`` where the columns leave a doubt; ``format`` one of ``FORMATS``
     where suffix and content do; ``columns`` names the column of a role, such as ``{"a": "first", "b": "second"}``.
+
+    Votes that are too many for memory are counted by an `engine`, and their pairs come back: by ``"duckdb"``, with
+    about `memory`, from files such as ``"votes/*.parquet"``; by ``"ibis"``, from a table of any engine that Ibis knows.
 
     >>> read({"model_a": ["x", "y"], "model_b": ["y", "z"], "winner": ["model_a", "tie"]}).n_votes
     2
     """
     check(kind is None or kind in KINDS, "kind", f"one of {', '.join(KINDS)}", kind)
     check(format is None or format in FORMATS, "format", f"one of {', '.join(FORMATS)}", format)
+    one_of("engine", ("memory", "duckdb", "ibis"), engine)
+    if engine != "memory":
+        return _count(source, engine, kind, columns, memory)
     if isinstance(source, Profile):
         return source
     if isinstance(source, str | os.PathLike):
@@ -57,6 +90,18 @@ def read(
         name = getattr(source, "name", None)
         return _parse(name if isinstance(name, str) else "<stream>", _bytes(source), kind, format, columns)
     return _profile(as_table(source), kind, columns)
+
+
+def _count(source: Any, engine: str, kind: str | None, columns: Mapping[str, Any] | None, memory: str) -> Pairs:
+    if engine == "ibis":
+        from softcondorcet.scale.sql import count
+
+        return count(source, kind=kind, columns=columns)
+    from softcondorcet.scale.duck import read_pairs
+
+    path = isinstance(source, str | os.PathLike)
+    check(path, "source", "a path, or several as in 'votes/*.parquet', for DuckDB", source)
+    return read_pairs(os.fsdecode(source), kind=kind, columns=columns, memory=memory)
 
 
 def read_archive(path: str | os.PathLike[str], pattern: str = "*") -> Iterator[tuple[str, Profile]]:
