@@ -94,7 +94,9 @@ def _wait_until_ready(server: Forked) -> None:
 
 def obey() -> None:
     """What the process of a nursery does: fork and stop as it is told."""
-    import softcondorcet.serve.run  # noqa: F401
+    import softcondorcet.serve.app
+    import softcondorcet.serve.run
+    import softcondorcet.serve.views  # noqa: F401
     from softcondorcet.serve.board import warm
 
     warm()

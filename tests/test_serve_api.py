@@ -433,7 +433,8 @@ def test_an_import_is_shown_before_it_is_made(board: Caller) -> None:
     [
         ({"format": "csv"}, b"a,b,winner\nx,y,a\nx,y,?\n", "line 3: winner is '?'"),
         ({"format": "jsonl"}, b"{}\n", "objects without keys"),
-        ({"format": "parquet"}, b"PAR1", "format: Input should be"),
+        ({"format": "parquet"}, b"PAR1", "not a parquet file that can be read"),
+        ({"format": "xlsx"}, b"PK", "format: Input should be"),
         ({"format": "csv", "kind": "scores"}, FILE, "expected battles"),
         ({}, FILE, "format: Field required"),
     ],

@@ -251,6 +251,18 @@ def test_a_blind_vote_is_cast_by_keyboard_and_names_come_after(opened: Callable[
     assert place.admin().get("/leaderboard.json")["n_votes"] == before + 2
 
 
+def test_a_blind_vote_is_cast_without_a_script(opened: Callable[..., Any], place: Site) -> None:
+    before = place.admin().get("/leaderboard.json")["n_votes"]
+    page = opened("/vote", javascript=False)
+    assert page.locator("#task").inner_text() == "What is 7 x 8?"
+    assert not page.locator("#choices").is_visible()
+    page.get_by_label("B is better").check()
+    page.get_by_role("button", name="Vote", exact=True).click()
+    page.locator("#said", has_text="Your vote counts").wait_for()
+    assert place.admin().get("/leaderboard.json")["n_votes"] == before + 1
+    assert page.get_by_label("B is better").is_visible()  # the next pair
+
+
 def test_the_payloads_would_run_on_a_careless_page(chromium: Any) -> None:  # noqa: F811
     """Else that none runs on ours would say nothing."""
     page = chromium.new_page()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -227,6 +228,12 @@ def fitted(server: Server) -> dict[str, Any]:
     raise AssertionError("no fit in a minute")
 
 
+def fits(server: Server) -> int:
+    found = re.search(r"^sco_fits (\d+)", server.ask("/metrics").body.decode(), re.M)
+    assert found is not None
+    return int(found[1])
+
+
 def test_a_quarantine_through_the_server_and_back(admin: tuple[Server, dict[str, str]]) -> None:
     server, headers = admin
     votes = crowd(7, 800) + rigged(7, Style(2), TARGET, votes=200)
@@ -235,9 +242,13 @@ def test_a_quarantine_through_the_server_and_back(admin: tuple[Server, dict[str,
     found = server.ask("/voters.json", headers=headers).json
     assert {"rigger-0", "rigger-1"} == {one["voter"] for one in found["suspects"]}
     assert server.ask("/voters.json").status == 401
-    for voter in ("rigger-0", "rigger-1"):
-        assert server.ask(f"/quarantine?voter={voter}", method="POST", headers=headers).status == 201
+    named, before = [one["voter"] for one in found["suspects"]], fits(server)
+    for wrong, status in (([*named, "nobody"], 404), ([], 422), (["\u200b"], 422)):  # all or none
+        assert server.ask("/quarantine", {"voters": wrong}, headers=headers).status == status
+    done = server.ask("/quarantine?why=together", {"voters": named}, headers=headers)
+    assert done.status == 201 and done.json["n"] == 2
     without = fitted(server)
+    assert fits(server) == before + 1
     assert without["n_votes"] == 800
     target = NAMES[TARGET]
     ranks = [{row["agent"]: row["rank"] for row in board["rows"]}[target] for board in (with_all, without)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -89,6 +91,77 @@ def test_a_ticket_votes_for_the_agent_that_was_shown(filled: Server, winner: str
     other = filled.ask("/votes", {"ticket": match["ticket"], "winner": "a", "voter": "another"})
     assert other.status == 422
     assert filled.ask("/leaderboard.json").json["n_votes"] == before + 1
+
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+def fields(page: bytes) -> dict[str, str]:
+    """What the form of a page has filled in."""
+    return dict(re.findall(r'name="(ticket|voter|token)"[^>]* value="([^"]*)"', page.decode()))
+
+
+def send(server: Server, path: str, headers: dict[str, str] | None = None, **given: str) -> Answer:
+    return server.ask(path, urlencode(given).encode(), headers={**FORM, **(headers or {})})
+
+
+def test_a_form_votes_without_a_script(filled: Server) -> None:
+    page = filled.ask("/vote")
+    ticket = fields(page.body)["ticket"]
+    assert (page.status, page.headers["cache-control"]) == (200, "no-store")
+    assert b"it is 56" in page.body and b"58,\nI think" in page.body
+    before = filled.ask("/leaderboard.json").json["n_votes"]
+    done = send(filled, "/vote", {"Origin": filled.url}, ticket=ticket, winner="b", voter="ann")
+    assert done.status == 200
+    told = re.search(r'role="status">Your vote counts. A was ([xy]), B was ([xy]).<', done.body.decode())
+    assert told is not None and {told[1], told[2]} == {"x", "y"}
+    again = fields(done.body)
+    assert again["voter"] == "ann" and again["ticket"] not in ("", ticket)  # the next pair
+    assert filled.ask("/leaderboard.json").json["n_votes"] == before + 1
+    assert send(filled, "/vote", ticket=ticket, winner="b", voter="ann").status == 200  # a page that is loaded again
+    assert filled.ask("/leaderboard.json").json["n_votes"] == before + 1
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "why"),
+    [
+        ({"winner": "a", "ticket": "none"}, 422, "Not done: ticket: expected one"),
+        ({"winner": "c"}, 422, "Not done: winner: expected a, b"),
+        ({}, 422, "Not done: winner: expected"),
+        ({"winner": "a", "voter": "\u202eevil"}, 422, "Not done: voter: expected letters that can be seen"),
+        ({"winner": "a", "token": "wrong"}, 401, "Not done: this token is not known."),
+        ({"winner": "a", "1": "1", "2": "2", "3": "3", "4": "4"}, 422, "Not done: expected the fields of the form."),
+    ],
+)
+def test_a_form_is_told_what_is_wrong(filled: Server, given: dict[str, str], status: int, why: str) -> None:
+    ticket = fields(filled.ask("/vote").body)["ticket"]
+    answer = send(filled, "/vote", **{"ticket": ticket, **given})
+    assert answer.status == status
+    assert why in answer.body.decode()
+
+
+def test_a_form_of_another_site_is_refused(filled: Server) -> None:
+    ticket = fields(filled.ask("/vote").body)["ticket"]
+    for origin in ("https://evil.example", "null"):
+        assert send(filled, "/vote", {"Origin": origin}, ticket=ticket, winner="a").status == 403
+
+
+def test_a_form_has_a_field_for_the_token_where_one_is_asked_for(tmp_path: Path) -> None:
+    address = str(tmp_path / "board.db")
+    database = open_database(address)
+    with database.transaction():
+        _, secret = tokens.add(Transaction(database, 1, {}), None, "admin", "test")
+    database.close()
+    with serving(address, "--every", "1000") as server:
+        upload(server, secret, SAMPLES)
+        page = server.ask("/vote")
+        assert page.status == 200 and b'name="token"' in page.body and "ticket" not in fields(page.body)
+        assert send(server, "/vote").status == 401
+        shown = fields(send(server, "/vote", token=secret).body)
+        assert shown["token"] == secret
+        done = send(server, "/vote", winner="tie", **shown)
+        assert done.status == 200 and b"Your vote counts." in done.body
+        assert server.ask("/leaderboard.json").json["n_votes"] == 1
 
 
 def test_who_wins_and_the_task_are_in_the_ledger(filled: Server, place: Path) -> None:

@@ -491,7 +491,7 @@ def text_of(board: Caller, path: str, status: int = 200, **query: Any) -> str:
     return found.body.decode()
 
 
-@pytest.mark.parametrize("path", ["/", "/agent?name=x", "/pair?a=x&b=y", "/history", "/doctor", "/vote"])
+@pytest.mark.parametrize("path", ["/", "/agent?name=x", "/pair?a=x&b=y", "/history", "/doctor"])
 def test_every_page_is_sent_as_it_should(voted: Caller, path: str) -> None:
     plain = voted.ask(path)
     assert plain.status == 200

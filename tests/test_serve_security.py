@@ -80,6 +80,7 @@ OF_A_BOARD = {
     "GET /history": Row("all"),
     "GET /doctor": Row("all"),
     "GET /vote": Row("all"),
+    "POST /vote": Row("vote"),
 }
 OF_THE_SITE = {
     "GET /boards": Row("all"),
@@ -219,7 +220,7 @@ def test_every_answer_forbids_what_pages_do_not_need(home: Site) -> None:
         assert "default-src 'none'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
         assert "server" not in headers and "access-control-allow-origin" not in headers
 
 

@@ -41,7 +41,9 @@ def asks(draw: st.DrawFn) -> list[Ask]:
             tiers[-1].append(name)
         said = {key: draw(st.none() | st.sampled_from(["ann", "-ben", "=cat"])) for key in ("voter", "group")}
         weight = draw(st.sampled_from([MICRO, 3 * MICRO, MICRO // 4]))
-        found.append(Ask("vote", tiers, **said, weight=weight, when=draw(st.integers(0, 10**9)) / 8))
+        sides = ("a", "b") if len(tiers) == 2 else ("tie", "both_bad")
+        winner = draw(st.none() | st.sampled_from(sides)) if len(names) == 2 else None
+        found.append(Ask("vote", tiers, **said, weight=weight, winner=winner, when=draw(st.integers(0, 10**9)) / 8))
     return found
 
 
@@ -85,15 +87,35 @@ def test_an_export_is_read_again_with_the_same_pairs(votes: list[Ask], suffix: s
 
 
 @settings(max_examples=30, deadline=None)
-@given(asks(), st.sampled_from(["csv", "jsonl"]))
+@given(asks(), st.sampled_from(["csv", "jsonl", "parquet"]))
 def test_an_import_takes_in_what_an_export_gave(votes: list[Ask], suffix: Any) -> None:
     found = imports.votes_of(exported(votes, suffix, voters=True), imports.Wanted(suffix, voter="voter"))
     assert found.error == "" and found.left_out == 0
 
     def same(ask: Ask) -> tuple[Any, ...]:
-        return ask.when, [sorted(tier) for tier in ask.body], ask.voter, ask.group, ask.weight
+        return ask.when, [sorted(tier) for tier in ask.body], ask.voter, ask.group, ask.weight, ask.winner
 
     assert sorted(map(same, found.votes), key=repr) == sorted(map(same, votes), key=repr)
+
+
+def test_a_winner_that_no_battle_had_is_left_out() -> None:
+    rows = [
+        {"ranking": ["x", "y"], "winner": "x"},
+        {"ranking": ["x", "y"], "winner": "tie"},
+        {"ranking": ["x", "y", "z"], "winner": "a"},
+        {"ranking": ["y", "x"], "winner": "b"},
+    ]
+    data = "\n".join(map(json.dumps, rows)).encode()
+    assert [vote.winner for vote in imports.votes_of(data, imports.Wanted("jsonl")).votes] == [None, None, None, "b"]
+
+
+def test_a_parquet_file_is_read_in_a_process_of_its_own_and_a_broken_one_refused() -> None:
+    votes = [Ask("vote", [["x"], ["y"]], voter="ann", winner="b", when=1.0)]
+    wanted = imports.Wanted("parquet", voter="voter")
+    assert asyncio.run(imports.read_apart(exported(votes, "parquet", voters=True), wanted)).votes == votes
+    assert "not a parquet file" in asyncio.run(imports.read_apart(b"PAR1 and no more", wanted)).error
+    hidden = exported([Ask("vote", [["x\u200b"], ["y"]], when=1.0)], "parquet")
+    assert "agent: expected letters that can be seen" in imports.votes_of(hidden, imports.Wanted("parquet")).error
 
 
 def test_who_voted_is_only_told_when_asked_for() -> None:
@@ -112,16 +134,16 @@ def test_exports_hold_what_was_said_of_each_vote() -> None:
     assert rows == [
         {"id": 1, "ranking": [["x", "y"]], "winner": "both_bad", "weight": 1.0, "group": "g", "when": 1.5,
          "voter": "ann"},
-        {"id": 2, "ranking": ["x", ["y", "z"]], "winner": None, "weight": 0.5, "group": "(none)", "when": 2.0,
+        {"id": 2, "ranking": ["x", ["y", "z"]], "winner": "(none)", "weight": 0.5, "group": "(none)", "when": 2.0,
          "voter": "(none)"},
     ]  # fmt: skip
     assert exported(votes, "csv").decode().splitlines() == [
         "contest_id,rank,agent,winner,weight,group,when",
         "1,1,x,both_bad,1.0,g,1.5",
         "1,1,y,both_bad,1.0,g,1.5",
-        "2,1,x,,0.5,(none),2.0",
-        "2,2,y,,0.5,(none),2.0",
-        "2,2,z,,0.5,(none),2.0",
+        "2,1,x,(none),0.5,(none),2.0",
+        "2,2,y,(none),0.5,(none),2.0",
+        "2,2,z,(none),0.5,(none),2.0",
     ]
 
 

@@ -13,7 +13,7 @@ from softcondorcet.serve.store import MICRO, Ask
 from softcondorcet.serve.votes import NONE
 
 MOST_AGENTS, MOST_VOTES = 1000, 1000
-_WINNERS = {"a": (("a",), ("b",)), "b": (("b",), ("a",)), "tie": (("a", "b"),), "both_bad": (("a", "b"),)}
+WINNERS = {"a": (("a",), ("b",)), "b": (("b",), ("a",)), "tie": (("a", "b"),), "both_bad": (("a", "b"),)}
 
 
 class Ballot(msgspec.Struct, forbid_unknown_fields=True):
@@ -77,12 +77,12 @@ def _blind(ballot: Ballot) -> Ballot:
 def _battle(ballot: Ballot) -> list[list[str]]:
     if ballot.a is None or ballot.b is None or ballot.winner is None:
         raise BadBallot("expected a ranking, or a, b and winner")
-    if ballot.winner not in _WINNERS:
-        raise BadBallot(f"winner: expected {', '.join(_WINNERS)}, got {ballot.winner[:40]!r}")
+    if ballot.winner not in WINNERS:
+        raise BadBallot(f"winner: expected {', '.join(WINNERS)}, got {ballot.winner[:40]!r}")
     names = {"a": name(ballot.a, "a"), "b": name(ballot.b, "b")}
     if names["a"] == names["b"]:
         raise BadBallot(f"expected two agents, got {names['a']!r} twice")
-    return [[names[side] for side in tier] for tier in _WINNERS[ballot.winner]]
+    return [[names[side] for side in tier] for tier in WINNERS[ballot.winner]]
 
 
 def _ranking(ballot: Ballot) -> list[list[str]]:
@@ -123,7 +123,7 @@ def schema() -> dict[str, Any]:
         "additionalProperties": False,
         "example": {"ranking": ["best", ["tied", "also tied"], "worst"], "voter": "ann"},
     }
-    winner = {"type": "string", "enum": list(_WINNERS)}
+    winner = {"type": "string", "enum": list(WINNERS)}
     battle = {
         "type": "object",
         "properties": {"a": text, "b": text, "winner": winner, **about},

@@ -19,15 +19,14 @@ import numpy as np
 
 from softcondorcet.arrays import Flags, Floats, Ints, read_only
 from softcondorcet.errors import DataError
-from softcondorcet.kernels import votes as steps
-from softcondorcet.majority import condorcet_winner, smith_set
-from softcondorcet.pairs import Pairs
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
 from softcondorcet.serve.store import MICRO, Entry
 from softcondorcet.serve.votes import Filter, Votes, listed
 
+# Kernels, and the pairs that are counted by them, are loaded when somebody looks: a server takes votes before.
 if TYPE_CHECKING:
+    from softcondorcet.pairs import Pairs
     from softcondorcet.reporting.verdict import Verdict
 
 BOUNDS, RATE, TEMPERATURE = (0.0, 100.0), 0.1, 1.0
@@ -44,6 +43,10 @@ class Fit:
     last: int
     made: float
     found: dict[str, Any]
+
+    @property
+    def n_votes(self) -> int:
+        return int(self.found["n_votes"])
 
     @cached_property
     def values(self) -> Floats:
@@ -113,7 +116,7 @@ class Board:
         self._lock, self._counting = RLock(), Lock()
         self._said: list[int] = []  # rows that are no votes but say something of them
         self._values, self._stepped = np.empty(0), 0  # ratings, after the votes before this place
-        self._counts = _Counts(0, 0, Pairs((), *(np.empty(0, int),) * 2, *(np.empty(0),) * 3), np.empty(0))
+        self._counts: _Counts | None = None
         self._snapshot: tuple[float, Snapshot] | None = None
 
     def tell(self, rows: Sequence[Entry], names: Sequence[str]) -> None:
@@ -157,6 +160,8 @@ class Board:
 
         Steps are made when somebody looks: the same steps in the same order, however many votes come in between.
         """
+        from softcondorcet.kernels import votes as steps
+
         new = len(self.agents) - len(self._values)
         if new:
             self._values = np.concatenate([self._values, np.full(new, MIDDLE)])
@@ -181,6 +186,8 @@ class Board:
         return fresh
 
     def _look(self) -> Snapshot:
+        from softcondorcet.pairs import Pairs
+
         with self._lock:  # the thread that writes waits for this: only steps and copies are made here
             self._step()
             agents, values, counted = tuple(self.agents), self._values.copy(), self.votes.counted()
@@ -218,17 +225,19 @@ class Board:
     def _count(self, agents: tuple[str, ...], counted: Flags, removals: int) -> _Counts:
         """Pair counts: those of before and those of the votes since; from the start only after votes were removed."""
         before = self._counts
-        if before.removals != removals:
-            before = _Counts(0, removals, Pairs(agents, *(np.empty(0, int),) * 2, *(np.empty(0),) * 3), np.empty(0))
-        new = self.votes.profile(agents, counted, before.upto, unit=1)
-        votes = _votes_of(new)
-        votes[: len(before.votes)] += before.votes
-        self._counts = _Counts(len(counted), removals, new.pairs().plus(before.pairs), votes)
+        if before is not None and before.removals != removals:
+            before = None
+        new = self.votes.profile(agents, counted, before.upto if before else 0, unit=1)
+        pairs, votes = new.pairs(), _votes_of(new)
+        if before is not None:
+            pairs = pairs.plus(before.pairs)
+            votes[: len(before.votes)] += before.votes
+        self._counts = _Counts(len(counted), removals, pairs, votes)
         return self._counts
 
 
 def warm() -> None:
-    """Load what the first vote and the first look at a board would else have to wait for."""
+    """Load what the first look at a board would else have to wait for."""
     board = Board(0, "", "")
     board.tell([Entry(1, 0, "vote", 0.0, None, None, None, MICRO, None, [[0], [1]])], ["a", "b"])
     board.snapshot()
@@ -243,6 +252,8 @@ def snapshot_of(board: Board, votes: Chosen, fit: Fit) -> Snapshot:
 
 
 def _rated(agents: tuple[str, ...], values: Floats, votes: Floats, pairs: Pairs) -> Ratings:
+    from softcondorcet.majority import condorcet_winner, smith_set
+
     winner, circle = condorcet_winner(pairs), smith_set(pairs)
     return Ratings(agents, values, "sco", {}, votes=votes, condorcet_winner=winner, smith_set=circle)
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from softcondorcet.serve.board import Fit, Snapshot
+from softcondorcet.serve.board import Snapshot
+from softcondorcet.serve.past import Rated
 
 Content = dict[str, Any]
 _COUNTS = ("wins", "losses", "ties")
@@ -94,7 +95,7 @@ def pair(seen: Snapshot, a: str, b: str) -> Content | None:
     }
 
 
-def agent(seen: Snapshot, name: str, past: Sequence[Fit]) -> Content | None:
+def agent(seen: Snapshot, name: str, past: Sequence[Rated]) -> Content | None:
     """One agent: its row, whom it met, best first, and its ratings over time; None where it is not on the board."""
     board = seen.ratings
     if name not in board.agents:
@@ -119,12 +120,12 @@ def agent(seen: Snapshot, name: str, past: Sequence[Fit]) -> Content | None:
     }  # fmt: skip
 
 
-def _past(fits: Sequence[Fit], k: int) -> list[Content]:
+def _past(fits: Sequence[Rated], k: int) -> list[Content]:
     """The rating and rank of agent k in each fit that knows it."""
     return [
         {
             "made": fit.made,
-            "n_votes": fit.found["n_votes"],
+            "n_votes": fit.n_votes,
             "rating": float(fit.values[k]),
             "rank": 1 + int((fit.values > fit.values[k]).sum()),
         }
@@ -133,7 +134,7 @@ def _past(fits: Sequence[Fit], k: int) -> list[Content]:
     ]
 
 
-def history(seen: Snapshot, fits: Sequence[Fit]) -> Content:
+def history(seen: Snapshot, fits: Sequence[Rated]) -> Content:
     """The order at each fit, oldest first."""
     agents = seen.ratings.agents
     return {
@@ -142,7 +143,7 @@ def history(seen: Snapshot, fits: Sequence[Fit]) -> Content:
             {
                 "fit": fit.id,
                 "made": fit.made,
-                "n_votes": fit.found["n_votes"],
+                "n_votes": fit.n_votes,
                 "order": [agents[k] for k in np.argsort(-fit.values, kind="stable")],
             }
             for fit in fits

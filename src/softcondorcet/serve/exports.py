@@ -59,7 +59,7 @@ def _row(entry: Entry, agents: tuple[str, ...], grouped: bool, voters: bool) -> 
     return {
         "id": entry.id,
         "ranking": [[agents[k] for k in tier] for tier in entry.body],
-        "winner": entry.winner,
+        "winner": entry.winner or NONE,
         "weight": entry.weight / MICRO,
         **({"group": entry.group or NONE} if grouped else {}),
         "when": entry.made,

@@ -6,8 +6,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 
-from fastapi import HTTPException, Request
-from starlette.requests import ClientDisconnect
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 
 from softcondorcet.serve.board import Board
 from softcondorcet.serve.limits import Buckets

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from traceback import extract_tb
-from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,10 +16,10 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-_HEADERS: Sequence[tuple[bytes, bytes]] = (
+HEADERS: Sequence[tuple[bytes, bytes]] = (
     (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
+    (b"referrer-policy", b"same-origin"),  # with less, a browser does not say that a form is ours
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 _log = logging.getLogger(__name__)
@@ -32,22 +32,18 @@ class Guard:
     path: what an exception says may hold a name, a token or an address.
     """
 
-    def __init__(self, app: ASGIApp, *, local: bool, count: Any = None) -> None:
-        self.app, self.local, self.count = app, local, count
+    def __init__(self, app: ASGIApp, *, local: bool, counts: Counter[int]) -> None:
+        self.app, self.local, self.counts = app, local, counts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         begun = False
 
         async def answer(message: Message) -> None:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                message["headers"] = [*message.get("headers", ()), *_HEADERS]
-                if self.count is not None:
-                    self.count(message["status"])
+                message["headers"] = [*message.get("headers", ()), *HEADERS]
+                self.counts[message["status"]] += 1
             await send(message)
 
         refusal = self._refusal(scope)

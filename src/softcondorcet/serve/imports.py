@@ -21,13 +21,13 @@ import msgspec
 from softcondorcet.errors import DataError, OptionError
 from softcondorcet.profile import Profile
 from softcondorcet.readers import read
-from softcondorcet.serve.ballots import BadBallot, Ballot, ask
+from softcondorcet.serve.ballots import WINNERS, BadBallot, Ballot, ask
 from softcondorcet.serve.names import BadName, name
 from softcondorcet.serve.sheets import plain
 from softcondorcet.serve.store import Ask
 
 MOST_VOTES = 50_000
-Format = Literal["csv", "tsv", "jsonl", "soc", "soi", "toc", "toi", "preflib"]
+Format = Literal["csv", "tsv", "jsonl", "parquet", "soc", "soi", "toc", "toi", "preflib"]
 Kind = Literal["battles", "rankings", "scores"]
 # Bytes of data and seconds of processor that reading a file may take.
 _MEMORY, _SECONDS = 2**29, 20
@@ -82,7 +82,7 @@ def _votes(data: bytes, wanted: Wanted) -> Found:
     profile = _read(data, wanted)
     if profile.n_votes > MOST_VOTES:
         raise DataError(f"{profile.n_votes:,} votes; expected at most {MOST_VOTES:,} at a time")
-    _check_names(data, profile.agents)
+    _check_names(data if wanted.format != "parquet" else b"", profile.agents)
     columns = (
         profile.rankings(),
         _groups(profile),
@@ -90,7 +90,7 @@ def _votes(data: bytes, wanted: Wanted) -> Found:
         _groups(_read(data, wanted, wanted.voter) if wanted.voter else None, profile.n_votes),
         profile.weight.tolist(),
         _times(profile),
-        _winners(profile),
+        _winners(profile) if profile.turned is not None else _sides(data, wanted, profile.n_votes),
     )
     found = Found()
     for v, (tiers, group, voter, weight, when, winner) in enumerate(zip(*columns, strict=True)):
@@ -98,7 +98,7 @@ def _votes(data: bytes, wanted: Wanted) -> Found:
             found.left_out += 1
             continue
         vote = ask(Ballot(ranking=[*tiers], voter=voter, group=group, weight=weight), f"vote {v + 1}: ")
-        found.votes.append(replace(vote, when=when, winner=winner))
+        found.votes.append(replace(vote, when=when, winner=winner if _says(vote, winner) else None))
     return found
 
 
@@ -128,10 +128,22 @@ def _times(profile: Profile) -> Sequence[float | None]:
 
 def _winners(profile: Profile) -> Sequence[str | None]:
     """For battles, which side won: whether the one shown first wins more often is asked of them later."""
-    if profile.turned is None:
-        return [None] * profile.n_votes
+    assert profile.turned is not None
     tied = profile.tier[profile.start[1:] - 1] == 0
     return ["tie" if tie else "b" if turned else "a" for tie, turned in zip(tied, profile.turned, strict=True)]
+
+
+def _sides(data: bytes, wanted: Wanted, n_votes: int) -> Sequence[str | None]:
+    """For battles among rankings, as an export has them, which side won: the column `winner`, if there is one."""
+    try:
+        return _groups(_read(data, wanted, "winner")) if b"winner" in data else [None] * n_votes
+    except DataError:  # all else in the file has been read: this column is not there, or is blank here and there
+        return [None] * n_votes
+
+
+def _says(vote: Ask, winner: str | None) -> bool:
+    """Whether this word can be what a battle said."""
+    return sum(map(len, vote.body)) == 2 and winner in WINNERS and len(WINNERS[winner]) == len(vote.body)
 
 
 def _check_names(data: bytes, agents: Sequence[str]) -> None:

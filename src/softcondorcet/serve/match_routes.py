@@ -41,16 +41,25 @@ def match_routes(service: Service, gate: Gate, board_of: Callable[..., Awaitable
     @routes.get("/match.json", responses={200: {"model": shapes.Match}, **says(401, 404, 429)})
     async def match(request: Request, board: The) -> Response:
         """Two answers to one task, without names, and a ticket to vote with; needs what a vote needs."""
-        token = gate.allow(request, board, "vote")
-        gate.slow_down(request, token, board, [Ask("vote", [])])
-        dealt = service.matches.deal(board.id, await asyncio.to_thread(board.snapshot, _OLD))
+        dealt = await deal(service, gate, request, board)
         if dealt is None:
             raise HTTPException(404, "expected a task with two answers on this board; POST /samples takes them")
-        ticket, of, a, b = dealt
-        said = msgspec.json.encode({"ticket": ticket, "task": of.task, "a": a, "b": b})
-        return Response(said, media_type="application/json", headers={"Cache-Control": "no-store"})
+        return Response(
+            msgspec.json.encode(dealt), media_type="application/json", headers={"Cache-Control": "no-store"}
+        )
 
     return routes
+
+
+async def deal(service: Service, gate: Gate, request: Request, board: Board) -> dict[str, str] | None:
+    """A match for one who may vote: a ticket, the task and two answers; None where no task has two."""
+    token = gate.allow(request, board, "vote")
+    gate.slow_down(request, token, board, [Ask("vote", [])])
+    dealt = service.matches.deal(board.id, await asyncio.to_thread(board.snapshot, _OLD))
+    if dealt is None:
+        return None
+    ticket, of, a, b = dealt
+    return {"ticket": ticket, "task": of.task, "a": a, "b": b}
 
 
 def _body() -> dict[str, Any]:

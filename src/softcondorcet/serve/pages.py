@@ -106,7 +106,7 @@ def page_routes(service: Service, press: Press, board_of: Callable[..., Awaitabl
     async def agent(request: Request, board: Board) -> Response:
         name = request.query_params.get("name", "")
         twin = f"agent.json?{urlencode({'name': name})}"
-        view = lambda seen: _views().agent(seen, name, service.past(board))  # noqa: E731
+        view = lambda seen: _views().agent(seen, name, service.past.of(board.id))  # noqa: E731
         return await sheet(request, board, name, "agent.html", view, twin=twin)
 
     @page("/pair")
@@ -117,18 +117,13 @@ def page_routes(service: Service, press: Press, board_of: Callable[..., Awaitabl
 
     @page("/history")
     async def history(request: Request, board: Board) -> Response:
-        view = lambda seen: _views().history(seen, service.past(board))  # noqa: E731
+        view = lambda seen: _views().history(seen, service.past.of(board.id))  # noqa: E731
         return await sheet(request, board, "", "history.html", view, here="history", twin="history.json")
 
     @page("/doctor")
     async def doctor(request: Request, board: Board) -> Response:
         view = lambda seen: _views().doctor(seen)  # noqa: E731
         return await sheet(request, board, "", "doctor.html", view, here="doctor", twin="doctor.json")
-
-    @page("/vote")
-    async def vote(request: Request, board: Board) -> Response:
-        begin = _begin(request)
-        return await sheet(request, board, begin, "vote.html", lambda _: {}, here="vote", begin=begin)
 
     @routes.get(
         "/leaderboard.csv",

@@ -15,7 +15,8 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from softcondorcet.serve.limits import Buckets
 

@@ -12,6 +12,7 @@ import os
 import sys
 import time
 import warnings
+from collections.abc import Sequence
 from threading import Thread
 from typing import Any
 
@@ -28,7 +29,7 @@ _QUICK = 0.05
 _EXACT = 3.0
 
 
-def pack(profile: Profile, voters: Ints, voter_names: list[str], resamples: int) -> bytes:
+def pack(profile: Profile, voters: Ints, voter_names: Sequence[str], resamples: int) -> bytes:
     """Votes as bytes for another process."""
     about = {
         "agents": profile.agents, "groups": profile.groups, "voters": voter_names, "resamples": resamples,
@@ -132,20 +133,15 @@ def end_with(parent: int) -> None:
 
 def main() -> None:
     """Read votes from standard input, write what was found out about them to standard output."""
-    os.nice(10)
-    cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(cores)} if len(cores) > 1 else cores)  # the others are for votes
     Thread(target=end_with, args=(int(sys.argv[1]),), daemon=True).start()
     warnings.simplefilter("ignore", NotConverged)  # the result says it too
     from softcondorcet.serve.integrity import suspects
 
     profile, voters, names, resamples = unpack(sys.stdin.buffer.read())
     try:
-        found = {**analyse(profile, resamples), "suspects": suspects(profile, voters, names)}
+        found = analyse(profile, resamples)
+        if names:  # of some votes only, nobody is suspected
+            found["suspects"] = suspects(profile, voters, names)
     except DataError as error:
         found = {"error": str(error)}
     sys.stdout.write(json.dumps(found))
-
-
-if __name__ == "__main__":
-    main()

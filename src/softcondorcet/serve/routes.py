@@ -10,14 +10,13 @@ from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request, R
 from fastapi.responses import StreamingResponse
 from pydantic import AfterValidator
 
+from softcondorcet import __version__
 from softcondorcet.serve import ballots, content, shapes
 from softcondorcet.serve.board import Board, Snapshot
-from softcondorcet.serve.crowd import Take
-from softcondorcet.serve.gate import Gate, body_of
-from softcondorcet.serve.matches import key_of
+from softcondorcet.serve.gate import Gate
 from softcondorcet.serve.names import LONGEST, name
 from softcondorcet.serve.service import Service
-from softcondorcet.serve.store import Ask, Receipt, Transaction
+from softcondorcet.serve.taking import LONGEST_KEY, vote_taker
 from softcondorcet.serve.votes import Filter
 
 _WHY = {
@@ -46,10 +45,10 @@ def says(*statuses: int, **others: Any) -> dict[int | str, dict[str, Any]]:
 
 
 WRITE = says(401, 408, 413, 415, 422, 429, 503, 507)
-LONGEST_KEY = 200
 READ = says(404, 422, 503)
 _named = AfterValidator(lambda text: None if text is None else name(text, "name"))
 Name = Annotated[str, Query(min_length=1, max_length=LONGEST), _named]
+OneName = Annotated[str | None, Query(min_length=1, max_length=LONGEST), _named]
 _VOTE_BODY = {
     "requestBody": {
         "required": True,
@@ -74,8 +73,8 @@ Wanted = Annotated[Filter, Depends(filter_of)]
 
 
 def reply(request: Request, etag: str, make: Callable[[], bytes], kind: str = "application/json") -> Response:
-    """What `make` gives, or 304 for a caller who has it."""
-    headers = {"ETag": f'"{etag}"', "Cache-Control": "no-cache"}
+    """What `make` gives, or 304 for a caller who has it: another version of the software may say it in other words."""
+    headers = {"ETag": f'"{etag}-{__version__}"', "Cache-Control": "no-cache"}
     if headers["ETag"] in [
         tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")
     ]:
@@ -87,40 +86,6 @@ def encode(found: content.Content | None, what: str) -> bytes:
     if found is None:
         raise HTTPException(404, f"expected {what} on this board")
     return msgspec.json.encode(found)
-
-
-async def put(
-    service: Service, board: Board, asks: list[Ask], token: int | None, key: str | None = None, body: bytes = b""
-) -> Receipt:
-    """The rows that were written, once they are on disk."""
-    digest = hashlib.sha256(body).hexdigest() if key else ""
-    most = service.settings.most_agents
-
-    def work(made: Transaction) -> Receipt:
-        return made.write(board.id, asks, token=token, key=key, digest=digest, most_agents=most)
-
-    found: Receipt = await service.write(work)
-    return found
-
-
-def vote_taker(service: Service, gate: Gate) -> Take:
-    """What POST /votes does, board and Idempotency-Key in hand."""
-
-    async def take(request: Request, board: Board, key: str | None) -> Response:
-        if key is not None and not 1 <= len(key) <= LONGEST_KEY:
-            raise HTTPException(422, f"Idempotency-Key: expected 1 to {LONGEST_KEY} letters, got {len(key):,}")
-        token = gate.allow(request, board, "vote")
-        body = await body_of(request)
-        asks, ticket = ballots.read(body)
-        gate.slow_down(request, token, board, asks)
-        names: dict[str, str] = {}
-        if ticket is not None:
-            match = service.matches.find(board.id, ticket)
-            asks, key, names = [match.played(asks[0])], key_of(ticket), {"a": match.a, "b": match.b}
-        receipt = await put(service, board, asks, token.id if token else None, key, body)
-        return Response(msgspec.json.encode(_receipt(receipt, board) | names), 201, _again(receipt), "application/json")
-
-    return take
 
 
 def board_routes(service: Service, gate: Gate, board_of: Callable[..., Awaitable[Board]]) -> APIRouter:
@@ -148,69 +113,6 @@ def board_routes(service: Service, gate: Gate, board_of: Callable[..., Awaitable
         counted once; with another body it is refused. The vote of a ticket needs none, and is answered with the names.
         """
         return await take(request, board, idempotency_key)
-
-    async def write(board: Board, asks: list[Ask], token: int | None) -> Receipt:
-        return await put(service, board, asks, token)
-
-    @routes.post(
-        "/retract",
-        status_code=201,
-        tags=["integrity"],
-        responses={201: {"model": shapes.VoteAnswer}, **WRITE, **says(404)},
-    )
-    async def retract(
-        request: Request,
-        board: The,
-        vote: Annotated[int, Query(ge=1, le=2**62)],
-        why: Annotated[str, Query(max_length=LONGEST)] = "",
-    ) -> Response:
-        """Take back one vote. It stays in the ledger and no longer counts."""
-        token = gate.allow(request, board, "admin")
-        if board.votes.place(vote) is None:
-            raise HTTPException(404, "expected the number of a vote on this board")
-        receipt = await write(board, [Ask("retract", {"vote": vote, "why": why})], token.id if token else None)
-        return Response(msgspec.json.encode(_receipt(receipt, board)), 201, media_type="application/json")
-
-    async def judge(request: Request, board: Board, kind: Any, voter: str, why: str) -> Response:
-        token = gate.allow(request, board, "admin")
-        if board.votes.voters.find(voter) is None:
-            raise HTTPException(404, "expected a voter who has voted on this board")
-        receipt = await write(board, [Ask(kind, {"why": why}, voter=voter)], token.id if token else None)
-        return Response(msgspec.json.encode(_receipt(receipt, board)), 201, media_type="application/json")
-
-    @routes.post(
-        "/quarantine",
-        status_code=201,
-        tags=["integrity"],
-        responses={201: {"model": shapes.VoteAnswer}, **WRITE, **says(404)},
-    )
-    async def quarantine(
-        request: Request, board: The, voter: Name, why: Annotated[str, Query(max_length=LONGEST)] = ""
-    ) -> Response:
-        """From now on nothing of this voter counts, past and future, until a release."""
-        return await judge(request, board, "quarantine", voter, why)
-
-    @routes.post(
-        "/release",
-        status_code=201,
-        tags=["integrity"],
-        responses={201: {"model": shapes.VoteAnswer}, **WRITE, **says(404)},
-    )
-    async def release(
-        request: Request, board: The, voter: Name, why: Annotated[str, Query(max_length=LONGEST)] = ""
-    ) -> Response:
-        """The votes of this voter count again."""
-        return await judge(request, board, "release", voter, why)
-
-    @routes.get("/voters.json", tags=["integrity"], responses={200: {"model": shapes.Voters}, **says(401, 404, 422)})
-    async def voters(request: Request, board: The) -> Response:
-        """Voters whose votes are improbable, and those in quarantine."""
-        gate.allow(request, board, "admin")
-        found = board.fit.found.get("suspects", []) if board.fit else []
-        return Response(
-            msgspec.json.encode({"suspects": found, "quarantined": board.votes.quarantined}),
-            media_type="application/json",
-        )
 
     async def seen(board: Board, wanted: Filter, max_age: float = 0.0) -> Snapshot:
         return await service.view(board, wanted) if wanted else await asyncio.to_thread(board.snapshot, max_age)
@@ -244,7 +146,7 @@ def board_routes(service: Service, gate: Gate, board_of: Callable[..., Awaitable
     async def agent(request: Request, board: The, name: Name) -> Response:
         """One agent: whom it met, and its ratings over time."""
         now = await seen(board, Filter())
-        past = await asyncio.to_thread(service.past, board)
+        past = await asyncio.to_thread(service.past.of, board.id)
         return reply(request, now.id, lambda: encode(content.agent(now, name, past), "an agent"))
 
     @routes.get(
@@ -255,7 +157,7 @@ def board_routes(service: Service, gate: Gate, board_of: Callable[..., Awaitable
     async def fits(request: Request, board: The) -> Response:
         """The order at each fit that was kept."""
         now = await seen(board, Filter())
-        past = await asyncio.to_thread(service.past, board)
+        past = await asyncio.to_thread(service.past.of, board.id)
         return reply(request, now.id, lambda: msgspec.json.encode(content.history(now, past)))
 
     @routes.get(
@@ -310,11 +212,3 @@ async def _events(service: Service, board: Board) -> AsyncIterator[bytes]:
 
 def _tag(now: Snapshot, wanted: Filter) -> str:
     return now.id + (f"-{hashlib.sha256(repr(wanted).encode()).hexdigest()[:16]}" if wanted else "")
-
-
-def _receipt(receipt: Receipt, board: Board) -> dict[str, Any]:
-    return {"id": receipt.first, "last": receipt.last, "n": receipt.last - receipt.first + 1, "board": board.name}
-
-
-def _again(receipt: Receipt) -> dict[str, str]:
-    return {"Idempotent-Replayed": "true"} if receipt.again else {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import ipaddress
 import socket
 from typing import Any
@@ -11,20 +10,26 @@ from urllib.parse import unquote, urlsplit
 
 import click
 import uvicorn
-from fastapi import FastAPI
-from starlette.types import Message
+from starlette.types import ASGIApp, Message
 
 from softcondorcet.errors import OptionError
-from softcondorcet.serve.app import make_app
+from softcondorcet.serve.connections import Connection, cut_late
+from softcondorcet.serve.door import Door
 from softcondorcet.serve.service import Service, Settings
 
 
 class Server(uvicorn.Server):
-    """Pages that listen are let go first, or they would hold up the stop."""
+    """Cuts connections that keep it waiting; lets pages that listen go first, or they would hold up the stop."""
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
         self._service = service
+
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second."""
+        if counter % 10 == 0:
+            cut_late(self.server_state.connections)
+        return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """Asked once: stop when all is done. Asked twice: now."""
@@ -55,7 +60,10 @@ def run(address: str, settings: Settings, host: str, port: int) -> None:
         click.echo(f"{service.database.about}: {sum(len(b.votes) for b in service.boards.values()):,} votes")
         click.echo(f"the leaderboard is at http://{shown}:{listening.getsockname()[1]}/ until Ctrl-C")
         config = uvicorn.Config(
-            make_app(service, local=is_local(host)),
+            Door(service, local=is_local(host)),
+            http=Connection,
+            ws="none",
+            lifespan="on",
             log_level="error",
             access_log=False,
             server_header=False,
@@ -64,7 +72,6 @@ def run(address: str, settings: Settings, host: str, port: int) -> None:
             timeout_keep_alive=30,
             limit_concurrency=2000,
         )
-        gc.freeze()  # what is there now stays: looking through it again would hold up votes
         Server(config, service).run(sockets=[listening])
     finally:
         listening.close()
@@ -75,12 +82,12 @@ def get(address: str, path: str, settings: Settings) -> tuple[int, bytes]:
     service = Service(address, settings, write=False)
     service.stopping.set()  # nothing will happen that one could listen for
     try:
-        return asyncio.run(_answered(make_app(service), path))
+        return asyncio.run(_answered(Door(service), path))
     finally:
         service.database.close()
 
 
-async def _answered(app: FastAPI, path: str) -> tuple[int, bytes]:
+async def _answered(app: ASGIApp, path: str) -> tuple[int, bytes]:
     parts = urlsplit(path)
     scope = {
         "type": "http", "http_version": "1.1", "method": "GET", "scheme": "http", "path": unquote(parts.path),

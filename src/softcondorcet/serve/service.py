@@ -15,10 +15,11 @@ from typing import IO, Any
 
 import msgspec
 
-from softcondorcet.serve import refit, tokens
-from softcondorcet.serve.board import MIDDLE, Board, Chosen, Fit, Snapshot, snapshot_of, warm
+from softcondorcet.serve import aside, refit, tokens
+from softcondorcet.serve.board import MIDDLE, Board, Chosen, Fit, Snapshot, snapshot_of
 from softcondorcet.serve.database import Database, DiskFull, Gone, open_database, open_reader
 from softcondorcet.serve.matches import Matches
+from softcondorcet.serve.past import Past
 from softcondorcet.serve.store import Busy, Entry, Refused, Transaction, Work, Writer, agents_of, entries
 from softcondorcet.serve.votes import Filter
 
@@ -55,7 +56,7 @@ class Service:
         self.database = open_database(address) if write else open_reader(address)
         self.boards: dict[str, Board] = {}
         self.tokens = tokens.all_tokens(self.database)
-        self.matches = Matches(self.database)
+        self.matches, self.past = Matches(self.database), Past(self.database)
         self._by_id: dict[int, Board] = {}
         self._writer: Writer | None = None
         self._fitting: asyncio.Task[None] | None = None
@@ -77,7 +78,6 @@ class Service:
         if MAIN not in self.boards:
             await self.new_board(MAIN, self.settings.title)
         self._fitting = asyncio.create_task(self._fit_for_ever())
-        self._warming = asyncio.create_task(asyncio.to_thread(warm))
 
     async def stop(self) -> None:
         """Write what waits, then let go of the database."""
@@ -138,15 +138,6 @@ class Service:
         await self.write(lambda made: tokens.revoke(made, number))
         self.tokens = [replace(token, revoked=time.time()) if token.id == number else token for token in self.tokens]
 
-    def past(self, board: Board) -> list[Fit]:
-        """The fits that were kept, oldest first."""
-        reader = self.database.reader()
-        try:
-            rows = reader.run("SELECT id, last, made, body FROM fit WHERE board = ? ORDER BY id", (board.id,))
-        finally:
-            reader.close()
-        return [Fit(number, last, made, json.loads(body)) for number, last, made, body in rows]
-
     async def view(self, board: Board, wanted: Filter) -> Snapshot:
         """The board as it would be with the wanted votes alone. Made in another process, and kept for the next one."""
         key = board.id, wanted, board.last
@@ -166,7 +157,7 @@ class Service:
 
     async def _view(self, board: Board, wanted: Filter) -> Snapshot:
         votes = await asyncio.to_thread(board.wanted, wanted)
-        found = await self.analyse(board, votes) if votes.profile.n_votes else {"values": [], "n_votes": 0}
+        found = await self.analyse(votes) if votes.profile.n_votes else {"values": [], "n_votes": 0}
         if "error" in found:
             raise Refused(found["error"])
         return snapshot_of(board, votes, Fit(0, votes.last, time.time(), found))
@@ -187,7 +178,7 @@ class Service:
         """Fit all votes of a board in another process, keep the fit, and go on from it."""
         began = time.monotonic()
         votes = await asyncio.to_thread(board.wanted, Filter())
-        found = await self.analyse(board, votes)
+        found = await self.analyse(votes, list(board.votes.voters.names))
         took = time.monotonic() - began
         self._tried[board.id] = votes.last, time.monotonic() + max(self.settings.every, took * (1 / _SHARE - 1))
         if "error" not in found:
@@ -204,16 +195,15 @@ class Service:
                 _log.warning("a fit waits to be written: %s", error)
                 await asyncio.sleep(self.settings.every)
 
-    async def analyse(self, board: Board, votes: Chosen) -> dict[str, Any]:
-        """What ``refit`` finds out about these votes; {"error": why} where it cannot."""
+    async def analyse(self, votes: Chosen, names: Sequence[str] = ()) -> dict[str, Any]:
+        """What ``refit`` finds out about these votes, and of voters who are named; {"error": why} where it cannot."""
         if not votes.profile.n_votes:
             m = votes.profile.n_agents
             return {"values": [MIDDLE] * m, "n_votes": 0, "provisional": list(range(m))}
-        names = list(board.votes.voters.names)
         packed = await asyncio.to_thread(_packed, votes, names, self.settings.resamples)
         with packed:
             child = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", refit.__name__, str(os.getpid()),
+                sys.executable, "-m", aside.__name__, str(os.getpid()),
                 stdin=packed, stdout=asyncio.subprocess.PIPE, env={**os.environ, **_ONE_THREAD},
             )  # fmt: skip
         try:
@@ -229,7 +219,7 @@ class Service:
         return found
 
 
-def _packed(votes: Chosen, names: list[str], resamples: int) -> IO[bytes]:
+def _packed(votes: Chosen, names: Sequence[str], resamples: int) -> IO[bytes]:
     """Votes in a file without a name: through a pipe, megabytes of them would hold up the event loop."""
     file = TemporaryFile()  # noqa: SIM115
     file.write(refit.pack(votes.profile, votes.voters, names, resamples))
@@ -252,10 +242,10 @@ def load(database: Database) -> list[Board]:
 def keep(made: Transaction, board: int, last: int, found: dict[str, Any]) -> Fit:
     """Write a fit. The one before goes if it is too close to the one before that to be worth keeping as history."""
     run = made.database.run
+    number = (run("SELECT MAX(id) FROM fit")[0][0] or 0) + 1  # before one goes: no two fits have the same number
     newest = run("SELECT id, made FROM fit WHERE board = ? ORDER BY id DESC LIMIT 2", (board,))
     if len(newest) == 2 and newest[0][1] - newest[1][1] < _HISTORY:
         run("DELETE FROM fit WHERE id = ?", (newest[0][0],))
-    number = (run("SELECT MAX(id) FROM fit")[0][0] or 0) + 1
     values = number, board, last, made.now, msgspec.json.encode(found).decode()
     run("INSERT INTO fit (id, board, last, made, body) VALUES (?, ?, ?, ?, ?)", values)
     return Fit(number, last, made.now, found)

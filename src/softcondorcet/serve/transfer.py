@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request, R
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from softcondorcet import __version__
 from softcondorcet.serve import exports, imports, shapes
 from softcondorcet.serve.board import Board
 from softcondorcet.serve.gate import MOST_IMPORT, Gate, body_of
@@ -53,7 +54,8 @@ def transfer_routes(service: Service, gate: Gate, board_of: Callable[..., Awaita
                 gate.allow(request, board, "admin")
             if suffix == "parquet" and find_spec("pyarrow") is None:
                 raise HTTPException(501, "this server has no pyarrow to write parquet with")
-            tag = f'"{board.last}-{hashlib.sha256(repr((suffix, wanted, voters)).encode()).hexdigest()[:16]}"'
+            asked = hashlib.sha256(repr((suffix, wanted, voters, __version__)).encode()).hexdigest()[:16]
+            tag = f'"{board.last}-{asked}"'
             headers = {"ETag": tag, "Cache-Control": "no-cache", "Content-Disposition": _named(board, suffix)}
             if tag in request.headers.get("if-none-match", ""):
                 return Response(status_code=304, headers=headers)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
-from urllib.parse import urlencode
 
 import numpy as np
 
@@ -14,33 +11,17 @@ from softcondorcet import drawing
 from softcondorcet.arrays import Floats
 from softcondorcet.drawing.svg import number
 from softcondorcet.reporting import pictures
-from softcondorcet.reporting.leaderboard import decimals, ranged, signed
+from softcondorcet.reporting.leaderboard import decimals, signed
 from softcondorcet.reporting.pictures import NARROW, WIDE, Picture
 from softcondorcet.reporting.titles import title_of
-from softcondorcet.reporting.verdict import Verdict
 from softcondorcet.serve import content
 from softcondorcet.serve.asked import Asked
-from softcondorcet.serve.board import Fit, Snapshot
+from softcondorcet.serve.board import Snapshot
+from softcondorcet.serve.past import Rated
+from softcondorcet.serve.tabled import Block, View, blocks, caption, chosen, in_words, pair_address, spans
 
-View = dict[str, Any]
 # Columns of the picture of past fits, and rows of their table.
 _COLUMNS, _FITS = 8, 100
-
-
-@dataclass(frozen=True)
-class Block:
-    """Rows one after another; `told` says in words that these agents cannot be told apart, where that is so."""
-
-    rows: Sequence[View]
-    told: str
-
-
-def agent_address(name: str) -> str:
-    return f"agent?{urlencode({'name': name})}"
-
-
-def pair_address(a: str, b: str) -> str:
-    return f"pair?{urlencode({'a': a, 'b': b})}"
 
 
 def board(seen: Snapshot, overall: Snapshot | None, groups: Sequence[str], asked: Asked) -> View:
@@ -48,8 +29,9 @@ def board(seen: Snapshot, overall: Snapshot | None, groups: Sequence[str], asked
     found = _found(seen)
     says = seen.verdict
     rows = content.leaderboard(seen, overall)["rows"]
-    chosen = _chosen(rows, asked)
-    shown = _rows(chosen[: asked.top], seen)
+    wanted = chosen(rows, asked)
+    first = wanted[: asked.top]
+    shown = in_words(first, seen)
     plain = asked.sort == "rank" and not asked.find
     flip = (found.get("robust") or {}).get("flip")
     return {
@@ -69,11 +51,11 @@ def board(seen: Snapshot, overall: Snapshot | None, groups: Sequence[str], asked
         "sorted": asked.sort.removeprefix("-"),
         "falling": asked.sort.startswith("-"),
         "n_agents": len(rows),
-        "n_found": len(chosen),
+        "n_found": len(wanted),
         "n_shown": len(shown),
-        "caption": _caption(len(rows), len(chosen), len(shown), asked),
-        "blocks": list(_blocks(chosen[: asked.top], shown)) if plain else [Block(shown, "")],
-        "any_provisional": any(row["provisional"] for row in chosen[: asked.top]),
+        "caption": caption(len(rows), len(wanted), len(shown), asked),
+        "blocks": list(blocks(first, shown)) if plain else [Block(shown, "")],
+        "any_provisional": any(row["provisional"] for row in first),
         "method": title_of(seen.ratings.method),
         "summary": "" if _since(seen) else found.get("summary", ""),
         "level": _level(found),
@@ -82,7 +64,7 @@ def board(seen: Snapshot, overall: Snapshot | None, groups: Sequence[str], asked
             seen.ratings,
             _column(seen, "rating_low"),
             _column(seen, "rating_high"),
-            list(_spans(rows[: pictures.WHISKERS])),
+            list(spans(rows[: pictures.WHISKERS])),
             pictures.WHISKERS,
         ),
         "n_whiskers": min(pictures.WHISKERS, len(rows)),
@@ -108,11 +90,11 @@ def doctor(seen: Snapshot) -> View:
     }
 
 
-def agent(seen: Snapshot, name: str, past: Sequence[Fit]) -> View | None:
+def agent(seen: Snapshot, name: str, past: Sequence[Rated]) -> View | None:
     told = content.agent(seen, name, past)
     if told is None:
         return None
-    (row,) = _rows([told["row"]], seen)
+    (row,) = in_words([told["row"]], seen)
     digits = decimals(seen.ratings)
     met = [
         {
@@ -171,11 +153,11 @@ def pair(seen: Snapshot, a: str, b: str) -> View | None:
         "bar": Picture(*(drawing.shares((a, b), won, tied, lost, width=w) for w in (WIDE, NARROW)))
         if won + lost + tied
         else None,
-        "rows": _rows(told["rows"], seen),
+        "rows": in_words(told["rows"], seen),
     }
 
 
-def history(seen: Snapshot, past: Sequence[Fit]) -> View:
+def history(seen: Snapshot, past: Sequence[Rated]) -> View:
     fits = content.history(seen, past)["fits"]
     columns = [past[k] for k in np.unique(np.linspace(0, len(past) - 1, min(_COLUMNS, len(past))).astype(int))]
     names, ranks = _ranks_over_time(seen, columns)
@@ -193,7 +175,7 @@ def history(seen: Snapshot, past: Sequence[Fit]) -> View:
     }
 
 
-def _ranks_over_time(seen: Snapshot, fits: Sequence[Fit]) -> tuple[list[str], list[list[int]]]:
+def _ranks_over_time(seen: Snapshot, fits: Sequence[Rated]) -> tuple[list[str], list[list[int]]]:
     """The agents that the newest fit ranks best of those that all fits know, and their rank at each."""
     if not fits:
         return [], []
@@ -228,76 +210,6 @@ def _column(seen: Snapshot, name: str) -> Floats | None:
     values = np.full(len(seen.ratings), np.nan)
     values[: len(given)] = np.array(given, dtype=float)
     return values
-
-
-def _chosen(rows: Sequence[View], asked: Asked) -> list[View]:
-    """The rows to show, in the order asked for."""
-    part = asked.find.casefold()
-    found = [row for row in rows if part in row["agent"].casefold()]
-    column, falling = asked.sort.removeprefix("-"), asked.sort.startswith("-")
-    keys = {
-        "rank": lambda row: row["rank"],
-        "agent": lambda row: row["agent"].casefold(),
-        "rating": lambda row: row["rating"],
-        "votes": lambda row: row["votes"],
-        "overall": lambda row: row.get("rank_overall") or len(rows) + 1,
-    }
-    return sorted(found, key=keys[column], reverse=falling) if asked.sort != "rank" else found
-
-
-def _rows(rows: Sequence[View], seen: Snapshot) -> list[View]:
-    """Rows of ``content.rows`` in words."""
-    digits = decimals(seen.ratings)
-    return [_row(row, seen.ratings.condorcet_winner, seen.verdict, digits) for row in rows]
-
-
-def _row(row: View, winner: str | None, says: Verdict, digits: int) -> View:
-    marks = []
-    if row["agent"] == winner:
-        marks.append(("good", "beats all"))
-    if says.kind == "cycle" and row["agent"] in says.names:
-        marks.append(("caution", "in the circle"))
-    if row["provisional"]:
-        marks.append(("note", "provisional"))
-    low, high = row["rating_low"], row["rating_high"]
-    overall = row.get("rank_overall")
-    up = overall - row["rank"] if overall else 0
-    return {
-        "rank": row["rank"],
-        "name": row["agent"],
-        "rating": signed(row["rating"], digits),
-        "rating_range": "" if low is None or high is None else f"{signed(low, digits)} to {signed(high, digits)}",
-        "rank_range": "" if row["rank_low"] is None else ranged(row["rank_low"], row["rank_high"]),
-        "votes": f"{row['votes']:,.0f}",
-        "marks": marks,
-        "address": agent_address(row["agent"]),
-        "overall": f"{overall} {'▲' if up > 0 else '▼'}{abs(up)}" if overall and up else f"{overall or ''}",
-        "moved": "up" if up > 0 else "down" if up < 0 else "",
-    }
-
-
-def _spans(rows: Sequence[View]) -> Iterator[tuple[int, int]]:
-    """First and last place of rows one after another in the same tie group."""
-    first = 0
-    for place in range(1, len(rows) + 1):
-        own = rows[first]["tie_group"]
-        if place == len(rows) or own is None or rows[place]["tie_group"] != own:
-            yield first, place - 1
-            first = place
-
-
-def _blocks(rows: Sequence[View], shown: Sequence[View]) -> Iterator[Block]:
-    for first, last in _spans(rows):
-        ranks = rows[first]["rank"], rows[last]["rank"]
-        words = f"ranks {ranks[0]:,} to {ranks[1]:,}" if ranks[1] > ranks[0] else "these"
-        yield Block(shown[first : last + 1], f"{words} cannot be told apart" if last > first else "")
-
-
-def _caption(agents: int, found: int, shown: int, asked: Asked) -> str:
-    order = "best first" if asked.sort in ("rank", "-rating") else "sorted"
-    if asked.find:
-        return f"{found:,} of {agents:,} agents have {asked.find!r} in their name, {order}"
-    return f"{'All' if shown == agents else f'{shown:,} of'} {agents:,} agents, {order}"
 
 
 def _methods(seen: Snapshot, found: View) -> View:

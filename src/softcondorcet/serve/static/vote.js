@@ -74,5 +74,8 @@
     if (button && ticket) { event.preventDefault(); guarded(() => vote(button)); }
     if (event.key === "Enter" && !at("next").hidden && !event.target.matches("button, a, summary")) guarded(deal);
   });
-  guarded(deal);
+  // The page comes with a pair, and a form for where no script runs.
+  at("choices").hidden = at("you").hidden = false;
+  ticket = at("match").dataset.ticket || null;
+  if (!ticket) guarded(deal);
 })();

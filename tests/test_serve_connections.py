@@ -1,0 +1,93 @@
+"""Connections whose other end says nothing, says it byte by byte, or does not listen: each is cut in time."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+from serving import STOP, Server, serving
+
+PATIENCE = 1.5
+# A server of little patience with those who keep it waiting, and much with bodies.
+HASTY = f"""
+from softcondorcet.serve import connections
+connections.PATIENCE = {PATIENCE}
+from softcondorcet.cli import main
+main()
+"""
+HEAD = b"POST /votes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n"
+
+
+@pytest.fixture(scope="module")
+def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    address = str(tmp_path_factory.mktemp("hasty") / "board.db")
+    with serving(address, "--every", "1000", command=(sys.executable, "-c", HASTY, "serve")) as server:
+        yield server
+
+
+def cut_after(server: Server, first: bytes, then: bytes, *, pause: float = 0.05) -> float:
+    """Seconds until the server cuts a connection that sends `first`, and `then` byte by byte over and over."""
+    with socket.create_connection(("127.0.0.1", server.port), STOP) as connection:
+        began = time.monotonic()
+        connection.sendall(first)
+        connection.settimeout(pause)
+        k = 0
+        while time.monotonic() - began < STOP:
+            try:
+                if then:
+                    connection.sendall(then[k % len(then) :][:1])
+                    k += 1
+                if not connection.recv(65536):
+                    return time.monotonic() - began
+            except TimeoutError:
+                pass
+            except OSError:  # reset
+                return time.monotonic() - began
+    raise AssertionError(f"still open after {STOP:.0f} s")
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        (b"", b""),
+        (b"", b"\r\n"),
+        (b"GET / HTTP/1.1\r\n", b"X-Header: value\r\n"),
+        (HEAD, b"{"),
+        (HEAD.replace(b"/votes", b"/nowhere"), b"{"),  # it has its answer, and goes on
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", b"\r\n"),
+    ],
+    ids=["silent", "empty lines", "head", "body", "body after the answer", "empty lines after an answer"],
+)
+def test_who_keeps_the_server_waiting_is_cut(hasty: Server, first: bytes, then: bytes) -> None:
+    took = cut_after(hasty, first, then)
+    assert PATIENCE - 0.1 < took < STOP
+    assert hasty.ask("/readyz").status == 200
+
+
+def test_who_does_not_take_the_answer_is_cut(hasty: Server) -> None:
+    request = b"GET /static/site.css HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", hasty.port), STOP) as connection:
+        began = time.monotonic()
+        with pytest.raises(OSError):
+            while time.monotonic() < began + STOP:
+                connection.sendall(request)  # in the end neither side reads what the other writes
+    assert hasty.ask("/readyz").status == 200
+
+
+def test_a_head_without_end_is_cut_before_it_fills_the_memory(hasty: Server) -> None:
+    with socket.create_connection(("127.0.0.1", hasty.port), STOP) as connection, pytest.raises(OSError):
+        connection.sendall(b"GET / HTTP/1.1\r\nX: ")
+        for _ in range(1000):
+            connection.sendall(b"x" * 10_000)
+
+
+def test_a_page_that_listens_is_not_cut(hasty: Server) -> None:
+    with socket.create_connection(("127.0.0.1", hasty.port), STOP) as connection:
+        connection.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b"event: snapshot" in connection.recv(65536) + connection.recv(65536)
+        time.sleep(PATIENCE + 1.5)
+        hasty.ask("/votes", {"a": "x", "b": "y", "winner": "a"})
+        assert b"event: snapshot" in connection.recv(65536)
