@@ -6,8 +6,9 @@ Series, by what `size` counts: `count`, battles over 1,000 agents into pairs; `g
 of 7, pairs of a twentieth as many agents; `fit`, the default sco of the same; `agents`, one full gradient where each
 has 20 partners; `long`, one gradient of a single vote, by pairs that it does not visit; and Bradley-Terry of battles by
 us and, where it is installed, by `evalica`. CPU seconds, median of three; `MB` is the most that arrays took from votes
-to answer, by tracemalloc, in a run of its own. Slopes are fitted to the points above a millisecond. Exits with 1 if the
-slope of count, gradient, fit or agents is above 1.1.
+to answer, by tracemalloc, in a run of its own. `fit` is seconds per step: the number of steps is that of the data,
+not of its size. Slopes are fitted to all points of a series. Exits with 1 if that of count, gradient, fit or agents is
+above 1.1.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import softcondorcet as sc
 from softcondorcet import synthetic
 from softcondorcet.methods.descent import PairwiseLoss, Stage
 from softcondorcet.methods.long_votes import LongVotesLoss
+from softcondorcet.pairs import count_pairs
 
 BOX, STAGE = (0.0, 100.0), Stage(1.0, 100 / 640)
 LIMITED = ("count", "gradient", "fit", "agents")
@@ -92,11 +94,11 @@ def cases(series: str, size: int) -> Case:
     """Number of pairs, the size on the x axis, and what is timed."""
     if series == "count":
         profile = battles(size)
-        return len(profile.pairs()), size, lambda: sc.Pairs.__len__(sc.pairs.count_pairs(profile))
+        return len(profile.pairs()), size, lambda: count_pairs(profile)
     if series in ("gradient", "fit"):
         profile, _ = synthetic.plackett_luce(max(size // 21, 2), agents=max(size // 20, 10), size=7, seed=1)
         pairs = profile.pairs()
-        return len(pairs), len(pairs), gradient_of(pairs) if series == "gradient" else lambda: sc.sco(pairs)
+        return len(pairs), len(pairs), gradient_of(pairs) if series == "gradient" else lambda: sc.sco(pairs).steps
     if series == "agents":
         pairs = partners(size // 10)
         return len(pairs), size // 10, gradient_of(pairs)
@@ -110,8 +112,8 @@ def cases(series: str, size: int) -> Case:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """CPU seconds, the median of three."""
-    work()
+    """CPU seconds, the median of three; of a step, where the work says how many it took."""
+    steps = work()
     spent = []
     for _ in range(3):
         began, calls = time.process_time(), 0
@@ -119,7 +121,7 @@ def seconds(work: Callable[[], object]) -> float:
             work()
             calls += 1
         spent.append((time.process_time() - began) / calls)
-    return median(spent)
+    return median(spent) / (steps if isinstance(steps, int) else 1)
 
 
 def memory(series: str, size: int) -> float:
@@ -137,10 +139,7 @@ def sizes(series: str, most: int) -> Iterator[int]:
 
 
 def slope(rows: list[dict[str, Any]]) -> float:
-    known = [(row["size"], row["cpu_s"]) for row in rows if row["cpu_s"] > 1e-3]
-    if len(known) < 2:
-        return float("nan")
-    x, y = np.log10(np.array(known)).T
+    x, y = np.log10([(row["size"], row["cpu_s"]) for row in rows]).T
     return float(np.polyfit(x, y, 1)[0])
 
 

@@ -87,7 +87,7 @@ def test_long_votes_do_not_build_their_raw_pairs_in_memory() -> None:
 
 
 def test_more_pairs_than_memory_are_refused_with_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs_module, "_BYTES", 10**9)
+    monkeypatch.setattr(pairs_module, "BYTES", 10**9)
     profile, _ = sc.synthetic.tournament(50, agents=600, seed=1)
     with pytest.raises(sc.DataError, match="distinct pairs, which take"):
         profile.pairs()

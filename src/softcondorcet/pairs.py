@@ -29,8 +29,10 @@ _ROUNDING = 1e-12
 _WORTH_A_THREAD = 500_000
 # Bytes per distinct pair while a method works: 32 for the counts, 24 for the rows of both agents.
 BYTES = 56
-# A matrix of 512 x 512 stays in cache; from about 1,000 agents on, rows are faster even for complete votes.
-_DENSE = 512
+# A matrix of 512 x 512 stays in cache; from about 1,000 agents on, rows are faster even for complete votes. Short votes
+# are another matter: their rows jump from vote to vote, so a larger matrix wins once most of its cells are met, by five
+# to eight times for battles of 1,000 to 4,000 agents.
+_DENSE, _DENSE_IF_SHORT, _SHORT = 512, 4096, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,10 +209,17 @@ def _rows(pairs: Pairs, forward: Real, backward: Real) -> tuple[Ints, Ints, Any]
 def count_pairs(profile: Profile) -> Pairs:
     """Aggregate the votes of a profile. Checks that no comparison was lost or made up."""
     counted = profile if (profile.weight > 0).all() else profile.take(profile.weight > 0)
-    left, right, counts = (_count_dense if profile.n_agents <= _DENSE else _count_by_rows)(counted)
+    left, right, counts = (_count_dense if _fills_a_matrix(counted) else _count_by_rows)(counted)
     pairs = Pairs(profile.agents, left, right, counts[0], counts[1], counts[2])
     check_total(pairs, profile.n_pairs_compared)
     return pairs
+
+
+def _fills_a_matrix(profile: Profile) -> bool:
+    m, length = profile.n_agents, profile.length
+    if m <= _DENSE or m > _DENSE_IF_SHORT:
+        return m <= _DENSE
+    return len(profile.agent) < _SHORT * profile.n_votes and int((length * (length - 1)).sum()) >= m * m
 
 
 def _count_dense(profile: Profile) -> Counted:
