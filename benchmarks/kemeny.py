@@ -5,8 +5,8 @@
 Every .soc and .soi member of the paper's Table 2, by its groups, with a time limit each. `gap` is (loss - bound) / loss
 over the instances that are not proven. `sco_optimal` is the share of proven instances in which the default ``sco`` has
 the optimal loss; `sco_excess` the largest excess of its loss, over the best order found. Exits with 1 if less than 75 %
-are proven in all (the large ones alone are not asked to be), if an instance up to 50 agents is not, or if the median gap of a group (proven ones count as 0) is
-over 1 % up to 500 agents, or 5 % above.
+are proven in all (large ones alone are not asked to be), if an instance up to 50 agents is not, or if the median gap of
+a group (proven ones count as 0) is over 1 % up to 500 agents, or 5 % above.
 """
 
 from __future__ import annotations
