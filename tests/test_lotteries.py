@@ -89,7 +89,6 @@ def without(profile: Profile, agents: list[str]) -> Pairs:
     return Pairs(names, number[pairs.left[kept]], number[pairs.right[kept]], *counts)
 
 
-@settings(max_examples=40)
 def level_by_level(profile: Profile) -> dict[str, float]:
     """A lottery among all, one among those it leaves out, and so on: the level from below, and the chance in it."""
     gone: list[str] = []
@@ -113,6 +112,25 @@ def test_lotteries_of_many_agents_and_levels(seed: int) -> None:
     profile = sc.synthetic.mallows(7, agents=60, phi=0.98, seed=seed)
     found = values(sc.iterated_maximal_lotteries(profile))
     assert found == pytest.approx(level_by_level(profile), abs=1e-8)  # the tol of the game
+
+
+def test_the_centre_of_many_optimal_lotteries() -> None:
+    """The first and third may have any chances p <= q <= 5 p; the product of p, q, q - p and 5 p - q has one peak."""
+    margin = np.array([[0, -5, 0, 5], [5, 0, -5, 5], [0, 5, 0, -1], [-5, -5, 1, 0]], dtype=float)
+    p = np.linspace(1 / 6, 1 / 2, 2_000_001)
+    best = p[np.argmax(p * (1 - p) * (1 - 2 * p) * (6 * p - 1))]
+    assert central_lottery(margin, 100) == pytest.approx([best, 0, 1 - best, 0], abs=2e-7)  # the grid
+
+
+@given(st.integers(1, 12), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 0.3]), st.floats(1e-3, 1))
+def test_the_centre_is_the_same_at_any_scale(c: int, seed: int, density: float, scale: float) -> None:
+    """The scale changes the rounding, and with it the way to the centre."""
+    rng = np.random.default_rng(seed)
+    margin = np.triu(rng.integers(-3, 4, (c, c)) * (rng.random((c, c)) < density), 1).astype(float)
+    margin -= margin.T
+    order = rng.permutation(c)
+    other = central_lottery(scale * margin[np.ix_(order, order)], 100)
+    assert other == pytest.approx(central_lottery(margin, 100)[order], abs=1e-9)
 
 
 @given(st.integers(1, 12), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 0.3]))
