@@ -10,7 +10,9 @@ from hypothesis import given, settings
 
 import softcondorcet as sc
 from softcondorcet import majority
+from softcondorcet.arrays import sum_by
 from softcondorcet.methods import long_votes
+from softcondorcet.methods.dealing import deal, dealt_walk
 from softcondorcet.methods.descent import PairwiseLoss, Stage
 from softcondorcet.methods.long_votes import REACH, LongVotesLoss, neighbours
 from softcondorcet.methods.outcome import limits
@@ -66,6 +68,33 @@ def test_any_number_of_threads_gives_the_same_bits() -> None:
     assert [len(loss.votes) for loss in losses] == [1, 2, 5]
     found = {(loss.gradient(ratings, stage).tobytes(), loss.value(ratings, stage)) for loss in losses}
     assert len(found) == 1
+
+
+def met(profile: sc.Profile) -> np.ndarray:
+    """How many others each agent met, by weight."""
+    return sum_by(profile.agent, np.repeat(profile.weight * (profile.length - 1), profile.length), profile.n_agents)
+
+
+@settings(max_examples=40, deadline=None)
+@given(profile=profiles(), size=st.sampled_from([2, 3, 100]), seed=st.integers(0, 99))
+def test_hands_are_parts_of_the_votes_and_weigh_as_much(profile: sc.Profile, size: int, seed: int) -> None:
+    hands = deal(profile, size, np.random.default_rng(seed))
+    assert sorted(hands.agent) == sorted(profile.agent)
+    np.testing.assert_allclose(met(hands), met(profile), rtol=1e-12)
+    assert hands.length.max(initial=0) < 2 * size
+    both, whole = hands.pairs(), profile.pairs()
+    above = {(a, b) for a, b, won in zip(whole.left, whole.right, whole.wins, strict=True) if won}
+    assert above >= {(a, b) for a, b, won in zip(both.left, both.right, both.wins, strict=True) if won}
+
+
+def test_a_walk_covers_all_stages_and_its_hands_grow() -> None:
+    votes, _ = sc.synthetic.tournament(3, agents=700, size=500, seed=1)
+    walk = list(dealt_walk(votes, 12.5, 0.5, 50, np.random.default_rng(0)))
+    heats = [stage.temperature for _, part in walk for stage in part]
+    assert len(heats) == 50 and heats[0] == pytest.approx(12.5) and heats[-1] == pytest.approx(0.5)
+    assert sorted(heats, reverse=True) == heats
+    longest = [int(hands.length.max()) for hands, _ in walk]
+    assert sorted(longest) == longest and longest[0] < 130 and longest[-1] == 500
 
 
 @settings(max_examples=30, deadline=None)

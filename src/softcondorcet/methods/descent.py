@@ -9,7 +9,7 @@ there is no learning rate to choose. Cost: one pass over the pairs per step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -55,7 +55,7 @@ class Loss(Protocol):
 
 @dataclass
 class Descent:
-    """Where the loop ended. `error` is the longest step it would still take, in temperatures; `errors` its history.
+    """Where the loop ended. `error` is the size of the step it would still take, in temperatures; `errors` its history.
 
     `bound`, where known, is proven: no order contradicts margins that add up to less.
     """
@@ -68,6 +68,11 @@ class Descent:
     bound: float | None = None
 
 
+def longest(step: Floats) -> float:
+    """The size of a step: as far as any agent moves."""
+    return float(np.abs(step).max(initial=0.0))
+
+
 def descend(
     loss: Loss,
     start: Floats,
@@ -77,6 +82,7 @@ def descend(
     steps: int,
     tol: float,
     watch: Watch | None = None,
+    size: Callable[[Floats], float] = longest,
 ) -> Descent:
     """Take one step in each stage of `walk`, then go on in the last one until `tol` is met or `steps` are taken."""
     ratings, ahead, momentum = start, start, 0
@@ -84,7 +90,7 @@ def descend(
     for step in range(1, steps + 1):
         stage = walk[min(step, len(walk)) - 1]
         new = np.clip(ahead - loss.gradient(ahead, stage) / loss.curvature(stage), *bounds)
-        errors.append(float(np.abs(new - ahead).max(initial=0.0)) / stage.temperature)
+        errors.append(size(new - ahead) / stage.temperature)
         momentum = momentum + 1 if (ahead - new) @ (new - ratings) <= 0 else 0
         # An extrapolated point outside the box could overflow the kernel, hence the second clip.
         ratings, ahead = new, np.clip(new + momentum / (momentum + 3) * (new - ratings), *bounds)

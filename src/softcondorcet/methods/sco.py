@@ -80,9 +80,9 @@ def sco(
     bounds: the box; the paper's is (0, 100).
     polish: improve the final order on the discrete loss and make the ratings follow it. Applies to the plain sigmoid
         loss only (sharpness 1, no prior, ties "half"), and gives the Condorcet guarantee.
-    steps: most steps to take; 1,000 for descent and 10,000 for sgd by default.
+    steps: most steps to take; 1,000 for descent (2,000 over votes) and 10,000 for sgd by default.
     tol: the step, in temperatures, below which descent has converged: 0.01 with polish, whose order no longer moves,
-        0.001 otherwise.
+        0.001 otherwise. The longest step of an agent; over votes their root mean square.
     lr, batch, schedule, noise: of "sgd": rate, votes per step ("all" is plain gradient descent), rate schedule
         (constant, sqrt, inverse, linear, cosine), standard deviation of normal noise on the start.
     start: ratings to start from, by name; agents it lacks start at the middle.
@@ -119,16 +119,19 @@ def sco(
     one_of("over", ("auto", "pairs", "votes"), over)
     fits = device == "cpu" or (solver == "descent" and loss == "kendall" and ties == "half")
     check(fits, "device", "'cpu' but for descent on the Kendall loss with ties 'half'", device)
-    steps = (1_000 if solver == "descent" else 10_000) if steps is None else steps
+    simple = solver == "descent" and loss == "kendall" and sharpness == 1.0 and ties == "half" and device == "cpu"
+    check(simple or over != "votes", "over", "'pairs' but for descent on the sigmoid loss on the processor", over)
+    long = over == "auto" and simple and isinstance(data, Profile) and too_long_for_pairs(data)
+    by_votes = over == "votes" or long
+    if steps is None:
+        steps = 10_000 if solver == "sgd" else 2_000 if by_votes else 1_000
     check_sgd(steps, lr, batch, schedule, noise, seed, every)
     sharp = sharpness == 1.0 and prior == 0.0 and ties == "half"
     check(sharp or loss == "kendall", "loss", "'kendall' with a sharpness, a prior or attracting ties", loss)
     plain = sharp and loss == "kendall"
-    tol = (0.01 if plain and polish else 0.001) if tol is None else tol
+    tol = (0.01 if plain and polish and not by_votes else 0.001) if tol is None else tol
     positive("tol", tol)
     check(plain or solver == "descent", "solver", "'descent' for anything but the plain sigmoid loss", solver)
-    simple = solver == "descent" and loss == "kendall" and sharpness == 1.0 and ties == "half" and device == "cpu"
-    check(simple or over != "votes", "over", "'pairs' but for descent on the sigmoid loss on the processor", over)
     agents = data.agents if isinstance(data, Pairs) else as_profile(data).agents
     heat = _auto_temperature(len(agents), high - low, solver) if temperature == "auto" else float(temperature)
     options: dict[str, Any] = {
@@ -144,7 +147,7 @@ def sco(
     first = starting_point(agents, bounds, start, noise, np.random.default_rng([seed, 1]))
     target = Stage(sharpness, heat)
     walk = [target] if start is not None else walk_to(target, high - low)
-    if over == "votes" or (over == "auto" and simple and isinstance(data, Profile) and too_long_for_pairs(data)):
+    if by_votes:
         options |= {"polish": False, "tol": tol, "device": device, "precision": precision, "over": "votes"}
         return rate_votes(as_votes(data), first, walk, options, seed, watch)
     pairs = as_pairs(data)
