@@ -148,15 +148,15 @@ def test_work_bounds_the_steps() -> None:
 def test_who_is_on_top() -> None:
     def top(profile: Profile, *values: float) -> list[float | None]:
         judged = Best(profile.pairs(), sc.sco(profile), 1.0).judge_top(np.array(values))
-        return [judged[key] for key in ("match", "alone", "weak_match")]
+        return [judged[key] for key in ("match", "alone", "weak_match", "first_match")]
 
     example = paper_example()  # A, B, C; C is the winner
-    assert top(example, 1, 0, 2) == [1, 1, 1]
-    assert top(example, 2, 0, 2) == [1, 0, 1]
-    assert top(example, 2, 0, 1) == [0, 0, 0]
+    assert top(example, 1, 0, 2) == [1, 1, 1, 1]
+    assert top(example, 2, 0, 2) == [1, 0, 1, 0]
+    assert top(example, 2, 0, 1) == [0, 0, 0, 0]
     weak = Profile.from_rankings([["a", "b", "c"], ["b", "a", "c"]])  # neither a nor b loses, and c loses to both
-    assert top(weak, 1, 3, 3) == [None, None, 1]
-    assert top(weak, 1, 1, 3) == [None, None, 0]
+    assert top(weak, 1, 3, 3) == [None, None, 1, 1]
+    assert top(weak, 1, 1, 3) == [None, None, 0, 0]
 
 
 @given(profiles(max_agents=5))

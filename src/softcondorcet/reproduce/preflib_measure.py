@@ -2,7 +2,8 @@
 
 `match` is 1 where the Condorcet winner has the highest rating, `alone` where no other agent has it too: after SGD on
 long votes several are at the upper bound together. `weak_match` is 1 where a weak winner, an agent that no other beats,
-has the highest rating.
+has the highest rating; `first_match` where the first listed of all that have it is one, which is what a search for the
+maximum finds.
 
 Distances are Kendall-tau distances over the number of pairs; `distance` is to the best order found, `nearest` to the
 optimal order nearest by, where all of them are known. `excess` is the discrete loss above that of the best order found,
@@ -111,6 +112,7 @@ class Best:
             "match": None if self.winner is None else float(self.winner in top),
             "alone": None if self.winner is None else float(top == {self.winner}),
             "weak_match": float(bool(self.weak & top)) if self.weak else None,
+            "first_match": float(self.pairs.agents[int(np.argmax(values))] in self.weak) if self.weak else None,
         }
 
     def _nearest(self, board: Ratings) -> float | None:

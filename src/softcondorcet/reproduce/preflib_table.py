@@ -77,7 +77,7 @@ def _line(group: Group, rows: list[Row]) -> Row:
         "sgd_weak_winners": sum(row["weak"] for row in ran), "sgd_half": _mean(ran, "sgd_half"),
     }  # fmt: skip
     for name in ("sgd", "sco", PROGRAM, *RULES):
-        more = () if name in RULES else ("alone", "weak_match", "nearest")
+        more = () if name in RULES else ("alone", "weak_match", "first_match", "nearest")
         line |= {f"{name}_{key}": _mean(rows, f"{name}_{key}") for key in ("match", "distance", "excess", *more)}
     line |= {f"sgd_{key}_95": _half_interval(ran, f"sgd_{key}") for key in ("weak_match", "distance")}
     gaps = [row["gap"] for row in exact if not row["proven"]]
@@ -151,9 +151,10 @@ def _match(row: Row) -> Claim:
     """The paper's shares are those of weak winners that have the highest rating, alone or not."""
     sampled = row["sgd_instances"] < row["paper_instances"]
     within = 0.06 if sampled else 0.03
-    why = (f"weak winners with the highest rating, in {row['sgd_weak_winners']} instances; the Condorcet winner, in "
-           f"{row['sgd_winners']}: {_share(row['sgd_match'])}, alone on top {_share(row['sgd_alone'])}; steps "
-           f"{row['sgd_steps']}, seeds {row['sgd_seeds']}")  # fmt: skip
+    why = (f"weak winners with the highest rating, in {row['sgd_weak_winners']} instances; the first listed of those "
+           f"that have it: {_share(row['sgd_first_match'])}; the Condorcet winner, in {row['sgd_winners']}: "
+           f"{_share(row['sgd_match'])}, alone on top {_share(row['sgd_alone'])}; steps {row['sgd_steps']}, "
+           f"seeds {row['sgd_seeds']}")  # fmt: skip
     few = sampled and row["sgd_weak_winners"] < 20
     return Claim(f"Condorcet match of SGD, {where(row)}", f"{row['paper_match']:.2f}", _share(row["sgd_weak_match"]),
                  None if few else _close(row["sgd_weak_match"], row["paper_match"], within), why)  # fmt: skip
