@@ -146,14 +146,14 @@ def slope(rows: list[dict[str, Any]]) -> float:
 def plot(found: dict[str, list[dict[str, Any]]], path: str) -> None:
     from softcondorcet.reproduce.figures import figure, look
 
-    made, (left, right) = figure(11, 4.5, ncols=2)
+    made, (left, right) = figure(11, 5, ncols=2)
     for number, (series, rows) in enumerate(found.items()):
         x = [row["size"] for row in rows]
         left.plot(x, [row["cpu_s"] for row in rows], label=f"{series}: slope {rows[0]['slope']}", **look(number))
         right.plot(x, [max(row["MB"], 1e-3) for row in rows], **look(number))
     for axis, words in ((left, "CPU seconds"), (right, "most memory of arrays, MB")):
         axis.set(xscale="log", yscale="log", xlabel="pairs; battles for count, evalica; agents", ylabel=words)
-    left.legend(fontsize="small")
+    made.legend(loc="outside lower center", ncols=4, fontsize="small")
     made.savefig(path, dpi=110)
 
 

@@ -152,7 +152,10 @@ def _python_cells(name: str, cells: Any) -> list[Any]:
     """A column of a dict as Python objects."""
     if isinstance(cells, str | bytes | Mapping) or not isinstance(cells, Iterable) or getattr(cells, "ndim", 1) == 0:
         raise DataError(f"frame: column {name!r} is {shown(cells)}; expected a list or an array")
-    return [cell.item() if isinstance(cell, np.generic) else cell for cell in cells]
+    found = list(cells)
+    if not any(issubclass(kind, np.generic) for kind in set(map(type, found))):
+        return found
+    return [cell.item() if isinstance(cell, np.generic) else cell for cell in found]
 
 
 def _length(column: Any) -> int:
