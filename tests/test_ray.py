@@ -246,7 +246,7 @@ RANKS = {"contest_id": [1, 1, 2, 2], "rank": [1, 2, 1, 2], "agent": ["a", "b", "
         ({"rank": [1, 2, 1, None]}, "part 1.parquet: row 1: rank is blank; expected a finite number"),
         ({"agent": ["a", "b", "a", " "]}, "part 1.parquet: row 1: agent is blank; expected a name"),
         ({"weight": [1, 1, 1, -1]}, "part 1.parquet: row 1: weight is -1; expected a number that is not negative"),
-        ({"agent": None, "ranking": ["a>b"] * 4, "rank": None}, "are of orders; a cluster counts battles"),
+        ({"agent": None, "ranking": ["a>b"] * 4, "rank": None}, "are of orders; an engine counts battles"),
         ({name: pa.array([], pa.int64()) for name in RANKS}, "no rows; expected at least one"),
     ],
 )
