@@ -79,6 +79,7 @@ def test_get_says_what_is_wrong(board: str, tmp_path: Path) -> None:
     assert "404" in refused(board, "--get", "/agent.json?name=nobody")
     assert "begins with a slash" in refused(board, "--get", "leaderboard.json")
     assert "expected a database of votes" in refused(str(tmp_path / "none.db"), "--get", "/leaderboard.json")
+    assert refused(__file__, "--get", "/leaderboard.json").count("expected a database of votes") == 1
     assert not (tmp_path / "none.db").exists()
 
 

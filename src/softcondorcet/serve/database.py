@@ -70,6 +70,9 @@ def open_reader(address: str) -> Database:
     database = connect(address, write=False)
     try:
         ((done,),) = database.run("SELECT MAX(number) FROM migration")
+    except DataError:
+        database.close()
+        raise
     except Exception as error:
         database.close()
         raise DataError(f"{address}: expected a database of votes; {str(error).splitlines()[0]}") from None
