@@ -15,7 +15,7 @@ positive diagonal, so it is never singular. A step is linear in u: one solve giv
 to 30 steps.
 
 Such fast descent strays from the path, and where many lotteries are optimal no further descent leads back: it ends at
-one of them, off the centre by a few hundredths at times. But by then it is known which p_i and s_i stay positive, and
+one of them, off the centre by a tenth and more at times. But by then it is known which p_i and s_i stay positive, and
 the centre is where the product of these is largest, among the lotteries that are level with all agents they draw.
 """
 
