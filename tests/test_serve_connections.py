@@ -69,11 +69,17 @@ def test_who_keeps_the_server_waiting_is_cut(hasty: Server, first: bytes, then: 
 
 def test_who_does_not_take_the_answer_is_cut(hasty: Server) -> None:
     request = b"GET /static/site.css HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", hasty.port), STOP) as connection:
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)  # so that few answers are too many
+        connection.settimeout(STOP)
+        connection.connect(("127.0.0.1", hasty.port))
         began = time.monotonic()
+        connection.sendall(1000 * request)
         with pytest.raises(OSError):
             while time.monotonic() < began + STOP:
-                connection.sendall(request)  # in the end neither side reads what the other writes
+                time.sleep(0.05)
+                connection.sendall(b"\r\n")
+        assert time.monotonic() - began > PATIENCE - 0.1
     assert hasty.ask("/readyz").status == 200
 
 
