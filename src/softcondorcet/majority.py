@@ -20,19 +20,19 @@ Data = Profile | Pairs
 def condorcet_winner(data: Data) -> str | None:
     """The agent that beats every other one, if there is one (the strong Condorcet winner)."""
     pairs = as_pairs(data)
-    return _single(pairs, _victories(pairs))
+    return _single(pairs, _won(pairs))
 
 
 def condorcet_loser(data: Data) -> str | None:
     """The agent that every other one beats, if there is one."""
     pairs = as_pairs(data)
-    return _single(pairs, _defeats(pairs))
+    return _single(pairs, _lost(pairs))
 
 
 def weak_condorcet_winners(data: Data) -> tuple[str, ...]:
     """Agents that no other one beats. An agent never compared is among them: nothing speaks against it."""
     pairs = as_pairs(data)
-    return _names(pairs, np.flatnonzero(_defeats(pairs) == 0))
+    return _names(pairs, np.flatnonzero(_lost(pairs) == 0))
 
 
 def smith_set(data: Data) -> tuple[str, ...]:
@@ -42,11 +42,11 @@ def smith_set(data: Data) -> tuple[str, ...]:
     prefix of the agents sorted by victories; a prefix dominates when s (m - s) victories lead out of it.
     """
     pairs = as_pairs(data)
-    m, victories = pairs.n_agents, _victories(pairs)
-    order = np.argsort(-victories, kind="stable")
+    m = pairs.n_agents
+    won, lost = victories(pairs)
+    order = np.argsort(-np.bincount(won, minlength=m), kind="stable")
     place = np.empty(m, dtype=np.int64)
     place[order] = np.arange(m)
-    won, lost = _beaten(pairs)
     # A victory of w over l leaves every prefix that holds w but not l.
     leaving = np.zeros(m + 1, dtype=np.int64)
     ahead = place[won] < place[lost]
@@ -136,8 +136,8 @@ def unlisted(data: Data) -> tuple[str, ...]:
     return _names(pairs, np.flatnonzero(~seen))
 
 
-def _beaten(pairs: Pairs) -> tuple[Ints, Ints]:
-    """Winner and loser of each pair that one agent beats the other in."""
+def victories(pairs: Pairs) -> tuple[Ints, Ints]:
+    """Winner and loser of each pair that one agent beats the other in; a zero margin is no victory."""
     up, down = pairs.margin > 0, pairs.margin < 0
     return (
         np.concatenate([pairs.left[up], pairs.right[down]]),
@@ -145,12 +145,12 @@ def _beaten(pairs: Pairs) -> tuple[Ints, Ints]:
     )
 
 
-def _victories(pairs: Pairs) -> Ints:
-    return np.bincount(_beaten(pairs)[0], minlength=pairs.n_agents)
+def _won(pairs: Pairs) -> Ints:
+    return np.bincount(victories(pairs)[0], minlength=pairs.n_agents)
 
 
-def _defeats(pairs: Pairs) -> Ints:
-    return np.bincount(_beaten(pairs)[1], minlength=pairs.n_agents)
+def _lost(pairs: Pairs) -> Ints:
+    return np.bincount(victories(pairs)[1], minlength=pairs.n_agents)
 
 
 def _decided(pairs: Pairs) -> tuple[Floats, Floats]:

@@ -24,9 +24,9 @@ import numpy as np
 
 from softcondorcet.arrays import Flags, Ints, sum_by
 from softcondorcet.kernels import locking
-from softcondorcet.majority import strong_labels
+from softcondorcet.majority import strong_labels, victories
 from softcondorcet.methods.outcome import Data, rated
-from softcondorcet.methods.standing import reach_counts, standing, victories
+from softcondorcet.methods.standing import reach_counts, standing
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.ratings import Ratings
 

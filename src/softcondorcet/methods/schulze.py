@@ -27,9 +27,9 @@ import numpy as np
 
 from softcondorcet.arrays import Ints
 from softcondorcet.kernels.widest import widest
-from softcondorcet.majority import strong_labels
+from softcondorcet.majority import strong_labels, victories
 from softcondorcet.methods.outcome import Data, rated
-from softcondorcet.methods.standing import chosen, reach_counts, standing, victories
+from softcondorcet.methods.standing import chosen, reach_counts, standing
 from softcondorcet.options import one_of
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.ratings import Ratings

@@ -18,15 +18,6 @@ from softcondorcet.pairs import Pairs
 _WORDS = 8
 
 
-def victories(pairs: Pairs) -> tuple[Ints, Ints]:
-    """Winner and loser of each pair that one agent beats the other in; a zero margin is no victory."""
-    up, down = pairs.margin > 0, pairs.margin < 0
-    return (
-        np.concatenate([pairs.left[up], pairs.right[down]]),
-        np.concatenate([pairs.right[up], pairs.left[down]]),
-    )
-
-
 def chosen(pairs: Pairs, kept: Ints | np.ndarray) -> Pairs:
     """Some of the pairs."""
     counts = (column[kept] for column in (pairs.wins, pairs.losses, pairs.ties))
