@@ -90,6 +90,17 @@ def test_a_head_without_end_is_cut_before_it_fills_the_memory(hasty: Server) -> 
             connection.sendall(b"x" * 10_000)
 
 
+def test_many_requests_sent_at_once_are_no_long_head(hasty: Server) -> None:
+    request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + 200 * b"x" + b"\r\n\r\n"
+    last = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    answers = b""
+    with socket.create_connection(("127.0.0.1", hasty.port), STOP) as connection:
+        connection.sendall(2000 * request + last)
+        while data := connection.recv(2**16):
+            answers += data
+    assert answers.count(b"HTTP/1.1 200 OK") == 2001
+
+
 def test_a_page_that_listens_is_not_cut(hasty: Server) -> None:
     with socket.create_connection(("127.0.0.1", hasty.port), STOP) as connection:
         connection.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -31,11 +31,11 @@ class Connection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self.since is None and (self.cycle is None or self.cycle.response_complete):
             self.since = time.monotonic()
-        super().data_received(data)
-        if self.in_head:
+        if self.in_head:  # one that begins in these data counts from the next: whole requests may stand before it
             self.head += len(data)
-            if self.head > LONGEST_HEAD:
-                self.transport.abort()
+        super().data_received(data)
+        if self.in_head and self.head > LONGEST_HEAD:
+            self.transport.abort()
 
     def on_message_begin(self) -> None:
         self.in_head, self.head = True, 0
