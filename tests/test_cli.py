@@ -51,7 +51,8 @@ def test_json_is_the_library_result(battles: str) -> None:
     assert shown == sc.sco(sc.read(battles)).to_dict()
     assert list(shown) == [
         "method", "options", "seed", "n_agents", "converged", "status", "steps", "error", "loss", "discrete_loss",
-        "lower_bound", "gap", "loss_bound", "loss_gap", "condorcet_winner", "smith_set", "warnings", "unit", "agents",
+        "lower_bound", "gap", "loss_bound", "loss_gap", "order_certified", "condorcet_winner", "smith_set", "warnings",
+        "unit", "agents",
     ]  # fmt: skip
     assert list(shown["agents"][0]) == ["rank", "agent", "rating", "votes"]
     assert len(json.loads(run("rank", battles, "--format", "json", "--top", "1").stdout)["agents"]) == 1
@@ -185,6 +186,17 @@ def test_start_from_saved_ratings(battles: str, tmp_path: Path) -> None:
         (("rank", "{file}", "--set", "temperature=1e-300"), 2, "temperature must be between 1e-9 and 1e9 of the width"),
         (("rank", "{file}", "--set", "polish=maybe"), 2, "polish must be True or False, got 'maybe'"),
         (("rank", "{file}", "--set", "every=-1"), 2, "every must be a whole number"),
+        (
+            ("rank", "no-such-file.csv", "--certify", "--time-limit", "-1"),
+            2,
+            "'--time-limit': -1.0 is not in the range",
+        ),
+        (("rank", "{file}", "--certify", "--time-limit", "inf"), 2, "'--time-limit': inf is not in the range"),
+        (
+            ("rank", "{file}", "--method", "kemeny", "--set", "time_limit=2", "--time-limit", "1"),
+            2,
+            "--time-limit must be left out where --set time_limit is given",
+        ),
         (("rank", "{file}", "--start", sys.executable), 1, f"{sys.executable}: "),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from types import SimpleNamespace
 
@@ -17,7 +18,7 @@ from softcondorcet import Profile
 from softcondorcet.methods import kemeny as kemeny_module
 from softcondorcet.methods import optimal
 from softcondorcet.methods.linear_ordering import Program, solve_program
-from softcondorcet.methods.optimal import contradicted, smallest_step
+from softcondorcet.methods.optimal import WHOLE, common_step, contradicted
 
 
 @given(profiles(max_agents=6))
@@ -52,7 +53,7 @@ def test_bounds_without_a_program_are_never_too_high(profile: Profile) -> None:
     pairs = profile.pairs()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kemeny_module, "_PROGRAM", 0)
-        rough = kemeny_module.solve_large(pairs, smallest_step(pairs.margin), ends=time.monotonic() + 5)
+        rough = kemeny_module.solve_large(pairs, ends=time.monotonic() + 5)
     best = optimal.best_order(pairs, np.zeros(pairs.n_agents), optimal.as_it_is)
     assert 0 <= rough.bound <= best.loss + 1e-9
     assert rough.loss >= best.loss - 1e-9
@@ -108,7 +109,7 @@ def test_a_bound_on_whole_margins_is_whole(best: float, bound: float, monkeypatc
     monkeypatch.setattr(kemeny_module, "weigh", lambda *words: SimpleNamespace(best=best))
     monkeypatch.setattr(kemeny_module, "search", lambda part, starts, **more: starts[0])
     monkeypatch.setattr(kemeny_module, "_PROGRAM", 0)
-    assert kemeny_module.prove(part, smallest_step(part.margin), ends=0.0).bound == bound
+    assert kemeny_module.prove(part, 0.0, WHOLE, ends=0.0).bound == bound
 
 
 def nearly_in_order(agents: int) -> Profile:
@@ -135,7 +136,7 @@ def test_small_components_go_first_and_each_has_its_share(monkeypatch: pytest.Mo
     links = [[f"{part}{k:02}", f"{part + 1}{j:02}"] for part in (0, 1) for k in range(25) for j in range(25)]
     seen: list[tuple[int, float]] = []
 
-    def solve(part: sc.Pairs, unit: float, ends: float) -> optimal.Solved:
+    def solve(part: sc.Pairs, ends: float) -> optimal.Solved:
         seen.append((part.n_agents, ends - time.monotonic()))
         return optimal.as_it_is(part)
 
@@ -158,9 +159,22 @@ def test_the_limit_holds_for_many_agents_seen_a_few_times() -> None:
     assert 0 < board.lower_bound < board.discrete_loss
 
 
+def test_the_limit_holds_where_votes_are_long() -> None:
+    """One component of 1,500 agents, whose cycles take seconds to pack and minutes to weigh."""
+    profile = sc.synthetic.mallows(5, agents=1500, phi=1.0, seed=1)
+    profile.pairs()
+    kemeny_module.packed(profile.pairs().renumbered(np.arange(1500)), np.arange(1500), ends=0.0)  # compiles
+    began = time.monotonic()
+    with pytest.warns(sc.NotConverged, match="raise time_limit"):
+        board = sc.kemeny(profile, time_limit=1)
+    assert time.monotonic() - began < 2.2  # what it takes to begin and to end; packing alone took 1.3 s too long
+    assert board.status == "time_limit"
+    assert board.gap is not None and 0 < board.gap < 0.5
+
+
 def test_a_program_with_no_time_still_answers() -> None:
     margin = np.array([[0.0, 1.0, -1.0], [-1.0, 0.0, 1.0], [1.0, -1.0, 0.0]])
-    order, bound = solve_program(margin, smallest_step(margin), ends=0.0)
+    order, bound = solve_program(margin, WHOLE, ends=0.0)
     assert sorted(order.tolist()) == [0, 1, 2]
     assert bound <= contradicted(margin, order) == 1.0
 
@@ -208,6 +222,10 @@ def test_where_no_majority_orders_components_kemeny_follows_sco() -> None:
         assert sc.normalized_kendall_tau_distance(soft, sc.kemeny(profile)) <= 3 / 15  # three pairs of equal rating
 
 
+def test_level_agents_stand_as_they_are_listed() -> None:
+    assert sc.kemeny(sc.Profile.from_rankings([[["a", "b", "c"]]])).order == ["a", "b", "c"]
+
+
 @given(profiles(), st.integers(0, 1000))
 def test_components_in_sequence_contradict_no_majority(profile: Profile, seed: int) -> None:
     pairs, values = profile.pairs(), np.random.default_rng(seed).random(profile.n_agents)
@@ -230,6 +248,87 @@ def test_a_gap_in_large_counts_is_not_called_optimal() -> None:
     board = sc.certify(votes, sc.Ratings(("a", "b", "c"), [3, 2, 1], "mine"))
     assert board.gap is not None and board.gap > 0
     assert board.warnings and "optimal" not in " ".join(board.summary())
+
+
+def noise(seed: int, weights: list[float]) -> Profile:
+    """Votes by chance over 24 agents, which subsets are too many for."""
+    rng = np.random.default_rng(seed)
+    names = [f"{k:02}" for k in range(24)]
+    return sc.Profile.from_rankings([list(rng.permutation(names)) for _ in weights], weights=weights)
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_heavy_votes_about_others_prove_nothing(seed: int) -> None:
+    """Weights that fall with age: next to 20 votes of today, losses of old ones differ by less than a billionth."""
+    alone = noise(seed, [0.97**t for t in range(9)])
+    old = 0.97**800
+    votes = [[["x"], ["y"]]] * 20 + [[list(tier) for tier in vote] for vote in alone.rankings()]
+    mixed = sc.Profile.from_rankings(votes, weights=[*(0.97**t for t in range(20)), *(old * alone.weight)])
+    exact, board = sc.kemeny(alone), sc.kemeny(mixed)
+    assert exact.converged and board.converged
+    assert exact.discrete_loss is not None and board.discrete_loss is not None
+    assert board.discrete_loss / old == pytest.approx(exact.discrete_loss, rel=1e-9)
+    assert board.lower_bound is not None and board.lower_bound <= board.discrete_loss
+    other = sc.certify(mixed, sc.Ratings(mixed.agents, np.arange(26.0), "by number"))
+    assert other.gap is not None and other.gap > 0.01 and other.warnings
+
+
+@pytest.mark.parametrize("factor", [1000.0, 0.5, 2e-9, 1e5 / 3, 1e12])
+def test_proofs_do_not_depend_on_the_scale_of_weights(factor: float) -> None:
+    votes = noise(0, [1.0, 2.0, 1.0, 3.0, 2.0, 1.0, 1.0])
+    scaled = sc.Profile.from_rankings(votes.rankings(), weights=list(factor * votes.weight))
+    plain, board = sc.kemeny(votes), sc.kemeny(scaled)
+    assert plain.converged and board.converged and board.gap == 0
+    assert plain.discrete_loss is not None and board.discrete_loss is not None
+    assert board.discrete_loss / factor == pytest.approx(plain.discrete_loss, rel=1e-12)
+
+
+def test_large_losses_are_proven_to_the_last_vote() -> None:
+    """About 6e7 mistakes, where a solver's usual tolerance of a millionth is some 60 votes."""
+    rng = np.random.default_rng(1)
+    board = sc.kemeny(noise(1, [float(w) for w in rng.integers(90_000, 110_000, 7)]))
+    assert board.converged and board.gap == 0 and board.discrete_loss is not None and board.discrete_loss > 1e7
+
+
+@given(st.lists(st.integers(-1000, 1000), min_size=1), st.sampled_from([1.0, 0.5, 0.1, 7.0, 1e-9, 3e10]))
+def test_the_common_step_divides_all_margins(counts: list[int], step: float) -> None:
+    greatest = math.gcd(*counts)
+    found = common_step(np.array(counts) * step)
+    assert found == pytest.approx(greatest * step, rel=1e-9)
+
+
+def test_margins_without_a_common_step() -> None:
+    assert common_step(np.array([1.0, np.sqrt(2.0), np.pi])) == 0
+    assert common_step(np.array([1e18, 1.0])) == 0  # sums of the two cannot tell one from none
+    assert common_step(np.array([1.0, 1 + 1e-7])) == 0  # near a step is not at it
+    assert common_step(np.zeros(3)) == 0
+
+
+def test_a_certificate_keeps_the_better_bound() -> None:
+    votes = sc.synthetic.mallows(51, agents=60, phi=1.0, seed=3)
+    with pytest.warns(sc.NotConverged):
+        board = sc.kemeny(votes, time_limit=1)
+    again = sc.certify(votes, board, time_limit=0)
+    assert again.lower_bound is not None and board.lower_bound is not None
+    assert again.lower_bound >= board.lower_bound
+
+
+def test_a_certificate_bounds_the_smooth_loss_too() -> None:
+    """The sigmoid loss is the mean discrete loss of random orders; other losses are not."""
+    votes = noise(0, [1.0] * 7)
+    plain = sc.sco(votes)
+    board = sc.certify(votes, plain)
+    assert plain.loss_gap is not None and board.loss_gap is not None and board.gap is not None
+    assert 0 < board.gap <= board.loss_gap < 0.5 * plain.loss_gap
+    assert sc.certify(votes, sc.sco(votes, sharpness=0.5)).loss_bound is None
+    assert sc.certify(votes, sc.bradley_terry(votes)).loss_bound is None
+
+
+def test_what_more_time_would_not_help_is_not_said_to_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kemeny_module, "_PROGRAM", 20)
+    with pytest.warns(sc.NotConverged, match="more time would not help"):
+        board = sc.kemeny(sc.synthetic.mallows(51, agents=40, phi=1.0, seed=1))
+    assert board.status == "stalled"
 
 
 def test_a_certificate_finds_agents_by_name() -> None:

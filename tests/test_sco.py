@@ -396,6 +396,12 @@ def test_no_ratings_have_a_smaller_loss_than_the_best_order(profile: Profile, se
     assert reference.family_loss(profile, named, temperature, 1.0) >= reference.kemeny_loss(profile) - 1e-9
 
 
-def test_components_too_large_for_subsets_have_no_bound_by_default() -> None:
-    noise = sc.synthetic.mallows(5, agents=30, phi=1.0, seed=1)
-    assert sc.sco(noise).lower_bound is None
+@pytest.mark.parametrize(("agents", "gap"), [(30, 0.02), (200, 0.05)])
+def test_components_too_large_for_subsets_have_a_bound_by_default(agents: int, gap: float) -> None:
+    """Pure noise, the worst case: still most of what is contradicted is proven to be unavoidable."""
+    noise = sc.synthetic.mallows(25, agents=agents, phi=1.0, seed=1)
+    board = sc.sco(noise)
+    assert board.lower_bound is not None and board.gap is not None and board.loss_gap is not None
+    assert 0 < board.gap < gap and board.gap <= board.loss_gap < gap + 1e-3
+    assert "could be avoided" in " ".join(board.summary())
+    assert board.lower_bound <= (sc.iterated_search(noise, rounds=3).discrete_loss or 0)

@@ -78,7 +78,12 @@ def main() -> None:
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the methods that draw at random.")
 @click.option("--certify", "proof", is_flag=True, help="Prove how far the order can be from the best one.")
-@click.option("--time-limit", type=float, help="Seconds for --certify (10) and for exact methods (60).")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0, 1e9),
+    metavar="SECONDS",
+    help="For --certify (10 if left out) and for exact methods (60).",
+)
 @click.option(
     "--start",
     type=click.Path(exists=True, dir_okay=False),
@@ -125,6 +130,8 @@ def rank(
     check(exact, "--time-limit", f"left out for {method} without --certify", time_limit)
     check(start is None or METHODS[method].starts_from_ratings, "--start", f"left out for {method}", start)
     limit = {} if time_limit is None else {"time_limit": time_limit}
+    twice = time_limit is not None and "time_limit" in settings_of(settings)
+    check(not twice, "--time-limit", "left out where --set time_limit is given", time_limit)
     given: dict[str, Any] = {**limit, "seed": seed, "start": None if start is None else saved_ratings(start)}
     if engine.startswith(RAY):
         given["device"] = engine

@@ -182,7 +182,8 @@ class Ratings:
             lines.append(f"the order contradicts {self.discrete_loss:,g} comparisons of the votes")
         if self.gap is not None:
             bound = f"no order contradicts fewer than {self.lower_bound:,g}"
-            rest = f"at most {self.gap:.3%} of its contradictions could be avoided"
+            share = f"at most {self.gap:.3%}" if self.gap > 1e-5 else "less than 0.001%"
+            rest = f"{share} of its contradictions could be avoided"
             lines.append(f"{bound}: {'this one is optimal' if self.gap <= 0 else rest}")
         if self.loss is not None and self.loss_gap is not None and self.loss_bound is not None:
             proof = "global minimum, up to" if self.loss_gap <= CERTIFIED else "a global minimum is lower by at most"
@@ -215,12 +216,21 @@ class Ratings:
             "gap": self.gap,
             "loss_bound": self.loss_bound,
             "loss_gap": self.loss_gap,
+            "order_certified": self._certain_pairs(top),
             "condorcet_winner": self.condorcet_winner,
             "smith_set": list(self.smith_set),
             "warnings": list(self.warnings),
             "unit": self.unit,
             "agents": self.rows(top),
         }
+
+    def _certain_pairs(self, top: int | None) -> list[list[str]] | None:
+        """The pairs of `order_certified` by name, the upper one first, among the agents shown."""
+        if self.order_certified is None:
+            return None
+        shown = self.index[:top]
+        above, below = np.nonzero(self.order_certified[np.ix_(shown, shown)])
+        return [[self.agents[shown[a]], self.agents[shown[b]]] for a, b in zip(above, below, strict=True)]
 
     def to_json(self, top: int | None = None) -> str:
         return json.dumps(self.to_dict(top), indent=2, ensure_ascii=False, allow_nan=False)
@@ -232,14 +242,16 @@ class Ratings:
             data = json.loads(text)
             rows = data["agents"]
             votes = np.array([float(r["votes"]) for r in rows]) if rows and "votes" in rows[0] else None
+            agents = tuple(str(r["agent"]) for r in rows)
             return cls(
-                agents=tuple(str(r["agent"]) for r in rows),
+                agents=agents,
                 values=np.array([float(r["rating"]) for r in rows]),
                 smith_set=tuple(data["smith_set"]),
                 warnings=tuple(data["warnings"]),
                 votes=votes,
                 unit=data.get("unit"),
                 status=data.get("status"),
+                order_certified=_certain_matrix(agents, data.get("order_certified")),
                 **{key: data[key] for key in _PLAIN},
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -293,6 +305,17 @@ _PLAIN = (
     "loss_bound",
     "condorcet_winner",
 )
+
+
+def _certain_matrix(agents: tuple[str, ...], pairs: list[list[str]] | None) -> Flags | None:
+    """The inverse of ``Ratings._certain_pairs``."""
+    if pairs is None:
+        return None
+    number = {name: k for k, name in enumerate(agents)}
+    certain = np.zeros((len(agents), len(agents)), dtype=bool)
+    for above, below in pairs:
+        certain[number[above], number[below]] = True
+    return certain
 
 
 def _share_left(loss: float | None, bound: float | None) -> float | None:

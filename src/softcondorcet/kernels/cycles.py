@@ -120,16 +120,16 @@ def balance(start, cycles, weight, margin, price, share, load, before, steps):
 
 
 @kernel
-def packed_cycles(row, column, margin, place, left):
+def packed_cycles(row, column, place, left, first, last):
     """A lower bound on the loss: 3-cycles of the majority that share no margin, each costing its smallest one.
 
-    For each pair the order contradicts (b above a although a beats b), looks for agents k with b beats k beats a, and
-    takes what is left of all three margins. `left` starts as a copy of `margin` and keeps what is unused. Rows hold all
-    partners of an agent, with its margin over each.
+    For each pair the order contradicts (b above a although a beats b; a in [first, last)), looks for agents k with b
+    beats k beats a, and takes what is left of all three margins. `left` starts as the margins and keeps what is unused.
+    Rows hold all partners of an agent, with its margin over each.
     """
-    m, bound = len(row) - 1, 0.0
-    spot = np.full(m, -1, np.int64)
-    for a in range(m):
+    bound = 0.0
+    spot = np.full(len(row) - 1, -1, np.int64)
+    for a in range(first, last):
         for e in range(row[a], row[a + 1]):
             spot[column[e]] = e
         for e in range(row[a], row[a + 1]):

@@ -22,7 +22,9 @@ steps for 2,000 agents.
 
 from __future__ import annotations
 
+import math
 import time
+from itertools import pairwise
 
 import numpy as np
 
@@ -56,10 +58,19 @@ def weigh(listed: Pairs, enough: float, ends: float) -> Weighing:
     return weighing
 
 
-def packed(pairs: Pairs, order: Ints) -> float:
-    """A quick bound from 3-cycles through the pairs an order contradicts that share no margin, as they come."""
-    rows = pairs.by_agent
-    return float(cycles.packed_cycles(rows.row, rows.column, rows.margin, np.argsort(order), rows.margin.copy()))
+def packed(pairs: Pairs, order: Ints, ends: float = math.inf) -> float:
+    """A quick bound from 3-cycles through the pairs an order contradicts that share no margin, as they come.
+
+    What was found by `ends`, a time of the monotonic clock, is a bound too.
+    """
+    rows, m = pairs.by_agent, pairs.n_agents
+    place, left, bound = np.argsort(order), rows.margin.copy(), 0.0
+    edges = np.linspace(0, m, _PIECES + 1).astype(np.int64).tolist()
+    for first, last in pairwise(edges):
+        bound += cycles.packed_cycles(rows.row, rows.column, place, left, first, last)
+        if time.monotonic() > ends:
+            break
+    return float(bound)
 
 
 class Weighing:
@@ -93,8 +104,7 @@ class Weighing:
         reach, arc, source = np.empty(m, np.float32), np.empty(m, np.int32), np.empty(m, np.int32)
         found, end, todo = np.empty(8 * size + m, np.int32), np.empty(size, np.int64), np.empty(m, np.int32)
         price, count = self.price.copy(), 0
-        edges = np.linspace(0, m, _PIECES + 1).astype(np.int64)
-        for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        for first, last in pairwise(np.linspace(0, m, _PIECES + 1).astype(np.int64).tolist()):
             count = cycles.cheap_cycles(
                 self.row, self.down, self.back, self.up, self.scaled, price, thin, turn % thin, first, last,
                 reach, arc, source, todo, found, end, count,

@@ -19,7 +19,7 @@ import numpy as np
 from softcondorcet.arrays import Floats, Ints
 from softcondorcet.kernels import orders
 from softcondorcet.methods import optimal
-from softcondorcet.methods.kemeny import solve_large
+from softcondorcet.methods.kemeny import within
 from softcondorcet.pairs import Pairs
 
 
@@ -33,19 +33,19 @@ class Discrete:
     detour: Floats
 
 
-def solve_discrete(margin: Floats, label: Ints, start: Ints, unit: float, ends: float) -> Discrete:
+def solve_discrete(margin: Floats, label: Ints, start: Ints, ends: float) -> Discrete:
     """Component by component of the majority, numbered from the top by `label`; each starts in the order of `start`.
 
-    Components too large for subsets are searched until `ends`, a time of the monotonic clock. Losses that differ by
-    less than `unit` are equal.
+    Components too large for subsets are searched until `ends`, a time of the monotonic clock.
     """
+    solve = within(ends, np.bincount(label))
     detour = np.where(label[:, None] > label[None, :], np.maximum(margin.T, 0), 0.0)
     order, loss, bound = start[np.argsort(label[start], kind="stable")], 0.0, 0.0
     for first, last in _runs(label[order]):
         members = order[first:last]
         part = margin[np.ix_(members, members)]
         if len(members) > optimal.SUBSETS:
-            solved = solve_large(_pairs_of(part), unit, ends)
+            solved = solve(_pairs_of(part))
             turn, cost, below = solved.order, solved.loss, solved.bound
         else:
             best = orders.subset_losses(part)

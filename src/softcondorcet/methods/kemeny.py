@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,16 +24,16 @@ from softcondorcet.majority import condorcet_winner, smith_set, strong_labels
 from softcondorcet.methods import optimal
 from softcondorcet.methods.cycles import MOST, packed, weigh
 from softcondorcet.methods.linear_ordering import solve_program
-from softcondorcet.methods.local_search import by_margins, contradicted_by, evenly, search
+from softcondorcet.methods.local_search import by_margins, contradicted_by, evenly, improve, search
 from softcondorcet.methods.optimal import (
     Solve,
     Solved,
     best_order,
     in_sequence,
+    in_steps,
     loss_as_listed,
     margin_matrix,
     only_margins,
-    smallest_step,
     unavoidable,
 )
 from softcondorcet.methods.outcome import Data, rated
@@ -47,6 +48,8 @@ _PROGRAM = 1000
 _SMOOTH = 5_000_000
 # The most a search for a good order may take: rounds, and share of the time.
 _ROUNDS, _SEARCH = 5, 0.3
+# Losses of margins that are not whole count as equal if they differ by less than this share of them.
+_CLOSE = 1e-6
 
 
 def kemeny(data: Data, *, time_limit: float = 60.0, bounds: tuple[float, float] = (0.0, 100.0)) -> Ratings:
@@ -54,6 +57,7 @@ def kemeny(data: Data, *, time_limit: float = 60.0, bounds: tuple[float, float] 
 
     Ratings are evenly spaced in `bounds` along the order; only the order has a meaning. When `time_limit` (seconds)
     ends the search, the best order found comes with a proven ``lower_bound`` and ``gap``; ``converged`` is then False.
+    ``status`` says how it ended: "optimal", "time_limit", or "stalled" where more time would not raise the bound.
 
     >>> from softcondorcet import Profile
     >>> board = kemeny(Profile.from_rankings([["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]], weights=[3, 2, 2]))
@@ -65,13 +69,17 @@ def kemeny(data: Data, *, time_limit: float = 60.0, bounds: tuple[float, float] 
     not_negative("time_limit", time_limit)
     ends = time.monotonic() + time_limit
     first = _first_order(pairs, time.monotonic() + _SEARCH * time_limit)
-    best = best_order(pairs, first, _until(ends, pairs), in_sequence(pairs, first))
+    size = _sizes(pairs)
+    best = best_order(pairs, first, within(ends, size), in_sequence(pairs, first))
+    # Of several large components one may have used up its share, whatever time the others left.
+    late = time.monotonic() >= ends or (size > optimal.SUBSETS).sum() > 1
     return rated(
         data,
         evenly(pairs, best.order, (low, high)),
         "kemeny",
         {"time_limit": time_limit, "bounds": [low, high]},
         converged=best.proven,
+        status="optimal" if best.proven else "time_limit" if late else "stalled",
         error=best.loss - best.bound,
         lower_bound=unavoidable(pairs) + best.bound,
     )
@@ -91,18 +99,47 @@ def certify(data: Data, board: Ratings, *, time_limit: float = 10.0) -> Ratings:
     not_negative("time_limit", time_limit)
     check(isinstance(board, Ratings), "board", "Ratings", board)
     values = board.values_of(pairs.agents)
-    best = best_order(pairs, values, _until(time.monotonic() + time_limit, pairs))
-    always, loss = unavoidable(pairs), pairs.discrete_loss(values)
-    better = always + best.loss
-    note = f"an order that contradicts {better:,g} comparisons exists; this one contradicts {loss:,g}"
+    loss = pairs.discrete_loss(values)
+    known = board.lower_bound if board.discrete_loss == loss and board.lower_bound is not None else 0.0
+    better, bound, notes = loss, known, board.warnings
+    if bound < loss:
+        best = best_order(pairs, values, within(time.monotonic() + time_limit, _sizes(pairs)))
+        better, bound = (unavoidable(pairs) + part for part in (best.loss, best.bound))
+    if better < loss * (1 - 1e-12):
+        notes = (*notes, f"an order that contradicts {better:,g} comparisons exists; this one contradicts {loss:,g}")
+    bound = max(known, min(bound, loss))
     return replace(
         board,
         discrete_loss=loss,
-        lower_bound=min(always + best.bound, loss),
+        lower_bound=bound,
+        loss_bound=_bound_of_loss(board, bound),
         condorcet_winner=condorcet_winner(pairs),
         smith_set=smith_set(pairs),
-        warnings=(*board.warnings, note) if better < loss * (1 - 1e-12) else board.warnings,
+        warnings=notes,
     )
+
+
+def _bound_of_loss(board: Ratings, bound: float) -> float | None:
+    """The plain sigmoid loss is the mean discrete loss of random orders (``differences``): it has the same bound."""
+    plain = {"loss": "kendall", "sharpness": 1.0, "prior": 0.0, "ties": "half"}
+    if board.loss is None or not all(board.options.get(key, value) == value for key, value in plain.items()):
+        return board.loss_bound
+    if board.method not in ("sco", "sigmoidal_program"):
+        return board.loss_bound
+    return max(min(bound, board.loss), board.loss_bound or 0.0)
+
+
+def _sizes(pairs: Pairs) -> Ints:
+    """The number of agents of each component of the majority."""
+    return np.bincount(strong_labels(pairs, by="majority"))
+
+
+class Found(NamedTuple):
+    """An order of a component, the margins it contradicts, and a bound on what any order contradicts."""
+
+    order: Ints
+    loss: float
+    bound: float
 
 
 class _Enough(Exception):  # noqa: N818
@@ -127,63 +164,75 @@ def _first_order(pairs: Pairs, ends: float) -> Floats:
         return latest
 
 
-def _until(ends: float, pairs: Pairs) -> Solve:
-    """How to solve components too large for subsets, by a time of the monotonic clock, each with its share of it."""
-    unit = smallest_step(pairs.margin)
-    size = np.bincount(strong_labels(pairs, by="majority"))
+def within(ends: float, size: Ints) -> Solve:
+    """How to solve components too large for subsets, by a time of the monotonic clock, each with its share of it.
+
+    `size` is the number of agents of each component.
+    """
     left = float((size[size > optimal.SUBSETS] ** 2.0).sum())
 
     def solve(part: Pairs) -> Solved:
         nonlocal left
         now, own = time.monotonic(), part.n_agents**2.0
         share, left = own / left, left - own
-        return solve_large(part, unit, now + share * max(ends - now, 0.0))
+        return solve_large(part, now + share * max(ends - now, 0.0))
 
     return solve
 
 
-def solve_large(part: Pairs, unit: float, ends: float) -> Solved:
-    """The order as it came, if a quick bound proves it; else a better one, and the best bound there is time for."""
-    listed: Ints = np.arange(part.n_agents)
-    if len(part) > MOST:
-        order = search(part, [listed], rounds=_ROUNDS, ends=_soon(ends))
-        return Solved(order, contradicted_by(part, order), packed(part, order))
-    if loss_as_listed(part) - packed(part, listed) < unit:
-        return Solved(listed, loss_as_listed(part), loss_as_listed(part))
-    order = search(part, [listed, by_margins(part)], rounds=_ROUNDS, ends=_soon(ends))
-    solved = prove(relisted(part, order), unit, ends)
-    return Solved(order[solved.order], solved.loss, solved.bound)
+def solve_large(part: Pairs, ends: float) -> Solved:
+    """A good order of a component and the best bound there is time for, by `ends`.
+
+    The bound is the loss where it proves that no order is better. Margins without a common step are sums of rounded
+    numbers: there the proof is up to a millionth of the loss, and the bound stays below.
+    """
+    margin, unit, whole = in_steps(part.margin)
+    scaled = only_margins(part.agents, part.left, part.right, margin)
+    apart = optimal.WHOLE if whole else _CLOSE * loss_as_listed(scaled)
+    found = _solve_scaled(scaled, apart, ends)
+    loss, proven = contradicted_by(part, found.order), found.loss - found.bound <= apart
+    below = unit * found.bound * (1.0 if whole else 1 - 1e-12)  # less what may be rounding
+    return Solved(found.order, loss, loss if whole and proven else min(below, loss), proven)
 
 
-def prove(part: Pairs, unit: float, ends: float) -> Solved:
-    """Bounds on a component listed in a good order, each dearer than the last, until one proves an order."""
+def _solve_scaled(part: Pairs, apart: float, ends: float) -> Found:
+    """The order as it came, improved, if a quick bound proves it; else a better one, and bounds as dear as it takes.
+
+    Losses of two orders count as equal if they differ by less than `apart`.
+    """
     order: Ints = np.arange(part.n_agents)
-    loss, bound = loss_as_listed(part), packed(part, order)
-    if loss - bound >= unit:
-        weighing = weigh(part, loss - unit, ends)
+    if len(part) > MOST:
+        order = search(part, [order], rounds=_ROUNDS, ends=_soon(ends))
+        return Found(order, contradicted_by(part, order), packed(part, order, ends))
+    improve(part, order, _soon(ends))
+    loss, quick = contradicted_by(part, order), packed(part, order, _soon(ends))
+    if loss - quick <= apart:
+        return Found(order, loss, quick)
+    order = search(part, [order, by_margins(part)], rounds=_ROUNDS, ends=_soon(ends))
+    found = prove(part.renumbered(order), quick, apart, ends)
+    return Found(order[found.order], found.loss, found.bound)
+
+
+def prove(part: Pairs, bound: float, apart: float, ends: float) -> Found:
+    """Better bounds on a component listed in a good order, each dearer than the last, until one proves an order."""
+    order: Ints = np.arange(part.n_agents)
+    loss, bound = loss_as_listed(part), max(bound, packed(part, order, _soon(ends)))
+    if loss - bound > apart:
+        weighing = weigh(part, loss - apart, ends)
         bound = max(bound, weighing.best)
-        if loss - bound >= unit:  # it may be the order that is not the best
+        if loss - bound > apart:  # it may be the order that is not the best
             order = search(part, [order], rounds=_ROUNDS, ends=_soon(ends), seed=1)
             loss = contradicted_by(part, order)
-        if loss - bound >= unit and part.n_agents <= _PROGRAM:
+        if loss - bound > apart and part.n_agents <= _PROGRAM:
             cuts = weighing.triples()
-            order, proven = solve_program(margin_matrix(part), unit, ends, start=order, cuts=cuts)
+            order, proven = solve_program(margin_matrix(part), apart, ends, start=order, cuts=cuts)
             loss, bound = contradicted_by(part, order), max(bound, proven)
-    if unit > 0.5:  # losses of whole margins are whole, and so is a bound, once what may be rounding is off
+    if apart == optimal.WHOLE:  # losses of whole margins are whole, and so is a bound, once what may be rounding is off
         bound = float(np.ceil(bound - 1e-6))
-    return Solved(order, loss, loss if loss - bound < unit else bound)
+    return Found(order, loss, bound)
 
 
 def _soon(ends: float) -> float:
     """When a search for a good order must end, to leave time for bounds."""
     now = time.monotonic()
     return now + _SEARCH * max(ends - now, 0.0)
-
-
-def relisted(part: Pairs, order: Ints) -> Pairs:
-    """The same pairs with the agents numbered along an order."""
-    place = np.argsort(order)
-    a, b = place[part.left], place[part.right]
-    above, below, won = np.minimum(a, b), np.maximum(a, b), np.where(a < b, part.margin, -part.margin)
-    turn = np.argsort(above * len(order) + below)
-    return only_margins(tuple(part.agents[k] for k in order), above[turn], below[turn], won[turn])

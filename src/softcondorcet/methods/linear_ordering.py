@@ -5,9 +5,10 @@ Variables x_ij in [0, 1] for i < j, 1 where i stands above j; the margins an ord
     sum over i < j of max(m_ij, 0) - m_ij x_ij,     subject to  0 <= x_ij + x_jk - x_ik <= 1.
 
 Real votes rarely need more than these cuts: the solution is then whole and the order optimal. If it is not, pairs whose
-reduced cost exceeds what a better order may cost are fixed, and what is left is solved in whole numbers. Every bound is
-computed from dual values by weak duality, which holds for any dual values whatever: the solver's tolerances cannot make
-it too high (Neumaier and Shcherbina, 2004).
+reduced cost exceeds what a better order may cost are fixed, and what is left is solved in whole numbers. The bound of a
+linear program is computed from dual values by weak duality, which holds for any dual values whatever: the solver's
+tolerances cannot make it too high (Neumaier and Shcherbina, 2004). In whole numbers it is the solver's own, less what
+its tolerances allow. Margins should be whole, or near 1.
 """
 
 from __future__ import annotations
@@ -21,12 +22,15 @@ import numpy as np
 
 from softcondorcet.arrays import Floats, Ints
 from softcondorcet.kernels import insertion, orders
-from softcondorcet.methods.optimal import contradicted
+from softcondorcet.methods.optimal import WHOLE, contradicted
 
 # Cuts per round, and per pair and round: enough to converge in a few rounds, few enough for a quick re-solve.
 _CUTS, _EACH = 20_000, 3
 # Up to so many agents all inequalities are looked through for those that are nearly broken, by less than this.
 _ALL, _NEAR = 64, 0.1
+# The solver's tolerance in whole numbers: its default, and one for losses so large that the default is a mistake, or
+# for margins that are not whole; that makes it slower.
+_USUAL, _EXACT, _LARGE = 1e-6, 1e-9, 1e5
 
 
 class Program:
@@ -41,6 +45,8 @@ class Program:
         self.column[self.i, self.j] = np.arange(len(self.i))
         self.cost = -margin[self.i, self.j]
         self.always = float(np.maximum(margin[self.i, self.j], 0).sum())
+        # More than rounding can do to sums of this many numbers of this size.
+        self.rounding = 1e-11 * float(np.abs(self.cost).sum())
         self.rows: list[Ints] = []
         self.lower: list[Floats] = []
         self.highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
@@ -73,18 +79,18 @@ class Program:
             dual = np.where(side == 0, np.maximum(dual, 0), np.minimum(dual, 0))
             total += float((dual * side).sum())
             np.subtract.at(self.reduced, columns, dual[:, None] * np.array([1.0, 1.0, -1.0]))
-        self.bound = total + float(np.minimum(self.reduced, 0).sum())
+        self.bound = total + float(np.minimum(self.reduced, 0).sum()) - self.rounding
         return self.bound
 
-    def fix(self, order: Ints, loss: float, unit: float) -> None:
-        """Fix the pairs that must stand as in `order`, of that `loss`, in any order that is better by `unit`.
+    def fix(self, order: Ints, loss: float, apart: float) -> None:
+        """Fix the pairs that must stand as in `order`, of that `loss`, in any order that is better by `apart`.
 
         Only pairs that `order` itself puts so: it stays a solution, and the program cannot become infeasible.
         """
         place = np.empty(self.m, dtype=np.int64)
         place[order] = np.arange(self.m)
         above = place[self.i] < place[self.j]
-        dear = np.where(above, -self.reduced, self.reduced) > loss - unit - self.bound
+        dear = np.where(above, -self.reduced, self.reduced) > loss - apart - self.bound
         fixed, side = np.flatnonzero(dear).astype(np.int32), above[dear].astype(float)
         self.highs.changeColsBounds(len(fixed), fixed, side, side)
 
@@ -132,37 +138,43 @@ class Program:
         if len(new):
             self.add(triples[new[np.argsort(slack[new], kind="stable")[:_CUTS]]])
 
-    def whole(self, order: Ints, unit: float) -> None:
-        """From now on in whole numbers, starting from an order; two losses that differ do so by `unit` at least."""
+    def whole(self, order: Ints, apart: float) -> None:
+        """From now on in whole numbers, starting from an order; two losses that differ do so by `apart` at least."""
         import highspy
 
         n = len(self.i)
         kinds = np.full(n, highspy.HighsVarType.kInteger)
         self.highs.changeColsIntegrality(n, np.arange(n, dtype=np.int32), kinds)
         self.highs.setOptionValue("mip_rel_gap", 0.0)  # by default it stops at 1e-4, which is many mistakes
-        self.highs.setOptionValue("mip_abs_gap", 0.99 * unit)
+        self.highs.setOptionValue("mip_abs_gap", 0.99 * apart)
+        place = np.argsort(order)
+        self.tolerance = _USUAL if apart == WHOLE and contradicted(self.margin, order) < _LARGE else _EXACT
+        self.highs.setOptionValue("mip_feasibility_tolerance", self.tolerance)
+        self.highs.setOptionValue("primal_feasibility_tolerance", self.tolerance / 10)
+        self.highs.setOptionValue("dual_feasibility_tolerance", self.tolerance / 10)
         # The start is good and has been improved already; beginning again at the root costs more than it saves here.
         self.highs.setOptionValue("mip_heuristic_effort", 0.0)
         self.highs.setOptionValue("mip_allow_restart", False)
         self.highs.setOptionValue("mip_detect_symmetry", False)
-        place = np.argsort(order)
         start = highspy.HighsSolution()
         start.col_value = (place[self.i] < place[self.j]).astype(float).tolist()
         self.highs.setSolution(start)
 
     def solve_whole(self, seconds: float) -> tuple[Floats, float] | None:
-        """The same in whole numbers; the bound is the solver's, less its tolerance."""
+        """The same in whole numbers; the bound is the solver's, less its tolerances on the variables and on the sum."""
         solved = self.solve(seconds)
         bound = self.always + self.highs.getInfo().mip_dual_bound
-        return None if solved is None else (solved[0], bound - 1e-6 * max(abs(bound), 1.0))
+        return (
+            None if solved is None else (solved[0], bound - self.tolerance * (len(self.i) / 10 + max(abs(bound), 1.0)))
+        )
 
 
 class Search:
-    """The best order so far and the best bound, with the unit that decides when they meet."""
+    """The best order so far and the best bound; losses count as equal if they differ by less than `apart`."""
 
-    def __init__(self, margin: Floats, unit: float) -> None:
+    def __init__(self, margin: Floats, apart: float) -> None:
         m = len(margin)
-        self.margin, self.unit = margin, unit
+        self.margin, self.apart = margin, apart
         others = ~np.eye(m, dtype=bool)
         self.rows = np.arange(m + 1) * (m - 1), np.nonzero(others)[1].astype(np.uint32), margin[others]
         self.order: Ints = np.arange(m)
@@ -177,31 +189,36 @@ class Search:
             self.order, self.loss = order, loss
 
     def learn(self, x: Floats, bound: float) -> bool:
-        """Take in a solution of a program; True when the best order is proven optimal."""
-        if self.unit > 0.5:  # losses of whole margins are whole, and so is a bound, once what may be rounding is off
-            bound = float(np.ceil(bound - 1e-6 * max(abs(bound), 1.0)))
-        self.bound = max(self.bound, min(bound, self.loss))
+        """Take in a solution of a program; True when the best order is proven optimal.
+
+        A program may have fixed pairs that only orders as good as the best up to `apart` have the other way round.
+        """
+        whole = self.apart == WHOLE
+        if whole:  # losses are whole, and so is a bound that no rounding has raised
+            bound = float(np.ceil(bound))
+        self.bound = max(self.bound, min(bound, self.loss - (0.0 if whole else 0.99 * self.apart)))
         self.try_order(np.argsort(-x.sum(axis=1), kind="stable"))
-        return self.loss - self.bound < self.unit
+        return self.loss - self.bound <= self.apart
 
 
 def solve_program(
-    margin: Floats, unit: float, ends: float, *, start: Ints | None = None, cuts: Ints | None = None
+    margin: Floats, apart: float, ends: float, *, start: Ints | None = None, cuts: Ints | None = None
 ) -> tuple[Ints, float]:
     """The best order found before `ends` (a time of the monotonic clock), and a lower bound on what it contradicts.
 
-    `start` is an order to begin with, `cuts` are inequalities, as ``Program.add`` takes them.
+    Losses of two orders count as equal if they differ by less than `apart`: ``WHOLE`` for whole margins. `start` is an
+    order to begin with, `cuts` are inequalities, as ``Program.add`` takes them.
     """
-    search, program = Search(margin, unit), Program(margin)
+    search, program = Search(margin, apart), Program(margin)
     if start is not None:
         search.try_order(start.copy())
     if cuts is not None and len(cuts):
         program.add(cuts)
     x = _cut_until_done(program.solve, program, search, ends)
     if x is not None:
-        program.fix(search.order, search.loss, unit)
+        program.fix(search.order, search.loss, apart)
         program.add_near(x)
-        program.whole(search.order, unit)
+        program.whole(search.order, apart)
         _cut_until_done(program.solve_whole, program, search, ends)
     return search.order, search.bound
 

@@ -22,7 +22,7 @@ import numpy as np
 from softcondorcet.arrays import Floats, Ints
 from softcondorcet.errors import DataError
 from softcondorcet.kernels import orders
-from softcondorcet.methods.optimal import SUBSETS, margin_matrix, smallest_step, unavoidable
+from softcondorcet.methods.optimal import SUBSETS, in_steps, margin_matrix, unavoidable
 from softcondorcet.methods.outcome import Data
 from softcondorcet.metrics import kendall_tau_distance
 from softcondorcet.options import check, natural
@@ -31,6 +31,8 @@ from softcondorcet.ratings import Ratings
 
 # Up to this many agents a matrix of margins is small; above, a block of at most 20 agents is not to be expected.
 _MATRIX = 2_000
+# Losses of margins without a common step, of at most 1, count as equal if they differ by less than this.
+_CLOSE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,10 @@ def optimal_orders(data: Data, *, most: int = 100) -> Optima:
     """
     pairs = as_pairs(data)
     natural("most", most)
-    blocks = [_Block(members, np.maximum(margin, 0), smallest_step(margin)) for members, margin in _blocks(pairs)]
+    blocks = []
+    for members, margin in _blocks(pairs):
+        scaled, unit, whole = in_steps(margin)
+        blocks.append(_Block(members, np.maximum(scaled, 0), 0.5 if whole else _CLOSE, unit))
     listed = islice(product(*(list(islice(block.orders(), most)) for block in blocks)), most)
     return Optima(
         unavoidable(pairs) + sum(block.loss for block in blocks),
@@ -76,37 +81,39 @@ def nearest_optimum(data: Data, board: Ratings) -> tuple[list[str], float]:
     for members, margin in _blocks(pairs):
         above = (1 + np.sign(np.subtract.outer(values[members], values[members]))) / 2
         # The smallest step in loss outweighs any distance, so the optimum of the sum is the optimum nearest by.
-        heavy = len(members) ** 2 / smallest_step(margin)
-        order += next(_Block(members, heavy * np.maximum(margin, 0) + above, 0.0).orders())
+        scaled, _, whole = in_steps(margin)
+        heavy = len(members) ** 2 / (1.0 if whole else _CLOSE)
+        order += next(_Block(members, heavy * np.maximum(scaled, 0) + above, 0.25).orders())
     names = [pairs.agents[k] for k in order]
     return names, kendall_tau_distance(board, names)
 
 
 class _Block:
-    """The optima of a few agents. `cost[a, b]` is what placing a below b costs; losses closer than `step` are equal."""
+    """The optima of a few agents. `cost[a, b]`, in `unit`, is what placing a below b costs.
 
-    def __init__(self, members: Ints, cost: Floats, step: float) -> None:
-        self.members, self.cost, self.slack = members, cost, step / 2
+    Losses that differ by at most `slack` are equal.
+    """
+
+    def __init__(self, members: Ints, cost: Floats, slack: float, unit: float = 1.0) -> None:
+        self.members, self.cost, self.slack, self.unit = members, cost, slack, unit
         self.best = orders.subset_losses(cost)
 
     @property
     def loss(self) -> float:
-        return float(self.best[-1])
+        return float(self.best[-1]) * self.unit
 
     def count(self) -> int:
         return int(orders.count_orders(self.cost, self.best, self.slack))
 
     def orders(self) -> Iterator[tuple[int, ...]]:
         """Every optimal order, sorted: an agent may be first if what is left then can be ordered well enough."""
-        # Where costs are far above the step, what rounding takes from their sums must not hide an optimum.
-        slack = max(self.slack, 1e-14 * self.loss)
 
         def orders_of(rest: int) -> Iterator[tuple[int, ...]]:
             if not rest:
                 yield ()
             for a in range(len(self.members)):
                 below = rest ^ (1 << a)
-                if below < rest and self.best[below] + self._on_top(a, below) <= self.best[rest] + slack:
+                if below < rest and self.best[below] + self._on_top(a, below) <= self.best[rest] + self.slack:
                     for others in orders_of(below):
                         yield (int(self.members[a]), *others)
 

@@ -25,19 +25,22 @@ from softcondorcet.pairs import Pairs
 
 # 2^20 subsets take 8 MB and less than a tenth of a second.
 SUBSETS = 20
+# By how much the losses of two orders of whole margins differ at least, less what may be rounding.
+WHOLE = 1 - 1e-6
 
 
 @dataclass(frozen=True)
 class Solved:
-    """An order, the margins it contradicts, and a proven lower bound on what any order contradicts."""
+    """An order, the margins it contradicts, a proven lower bound on what any order does, and whether they meet.
+
+    Margins that are multiples of a step meet or do not; others count as met within a millionth of the loss, and the
+    bound says by how much it is below.
+    """
 
     order: Ints
     loss: float
     bound: float
-
-    @property
-    def proven(self) -> bool:
-        return bool(self.bound >= self.loss)
+    proven: bool
 
 
 # From the pairs of one component, its agents numbered in the order to start from, to its order and bound.
@@ -50,40 +53,42 @@ def best_order(pairs: Pairs, values: Floats, large: Solve, label: Ints | None = 
     `label` numbers the component of each agent from the top down, where that is to follow more than the majority.
     """
     label = strong_labels(pairs, by="majority") if label is None else label
-    order, loss, bound = np.lexsort((-values, label)), 0.0, 0.0
+    order, loss, bound, proven = np.lexsort((-values, label)), 0.0, 0.0, True
     # The small ones first, so that a large one cannot use up their time.
     for first, part in sorted(_components(pairs, label, order), key=lambda found: found[1].n_agents):
         solved = solve_by_subsets(part) if part.n_agents <= SUBSETS else large(part)
         order[first : first + part.n_agents] = order[first : first + part.n_agents][solved.order]
-        loss, bound = loss + solved.loss, bound + solved.bound
-    return Solved(order, loss, bound)
+        loss, bound, proven = loss + solved.loss, bound + solved.bound, proven and solved.proven
+    return Solved(order, loss, bound, proven)
 
 
 def in_sequence(pairs: Pairs, values: Floats) -> Ints:
     """Number of the component of each agent, from the top down: of two that no majority orders, the better by `values`.
 
-    Of all components that none left is above, the one with the best agent comes next. O(pairs log pairs).
+    Of all components that none left is above, the one with the best agent comes next, then the one with the first.
+    O(pairs log pairs).
     """
     label = strong_labels(pairs, by="majority")
     count = int(label.max(initial=-1)) + 1
     won = pairs.margin > 0
     above = label[np.where(won, pairs.left, pairs.right)]
     below = label[np.where(won, pairs.right, pairs.left)]
-    edges = np.unique(np.stack([above, below])[:, (pairs.margin != 0) & (above != below)], axis=1)
-    first = np.searchsorted(edges[0], np.arange(count + 1)).tolist()
-    waits, reached = np.bincount(edges[1], minlength=count).tolist(), edges[1].tolist()
+    edges = np.unique((above * count + below)[(pairs.margin != 0) & (above != below)])
+    first = np.searchsorted(edges, count * np.arange(count + 1)).tolist()
+    waits, reached = np.bincount(edges % count, minlength=count).tolist(), (edges % count).tolist()
     best = np.full(count, -np.inf)
     np.maximum.at(best, label, values)
-    ready = [(-best[k], k) for k in range(count) if not waits[k]]
+    _, listed = np.unique(label, return_index=True)
+    ready = [(-best[k], listed[k], k) for k in range(count) if not waits[k]]
     heapify(ready)
     place = np.empty(count, dtype=np.int64)
     for number in range(count):
-        _, k = heappop(ready)
+        *_, k = heappop(ready)
         place[k] = number
         for other in reached[first[k] : first[k + 1]]:
             waits[other] -= 1
             if not waits[other]:
-                heappush(ready, (-best[other], other))
+                heappush(ready, (-best[other], listed[other], other))
     return place[label]
 
 
@@ -92,12 +97,12 @@ def solve_by_subsets(part: Pairs) -> Solved:
     margin = margin_matrix(part)
     order = orders.trace_order(margin, orders.subset_losses(margin))
     loss = contradicted(margin, order)
-    return Solved(order, loss, loss)
+    return Solved(order, loss, loss, True)
 
 
 def as_it_is(part: Pairs) -> Solved:
     """A component left in the order it came in, with no bound."""
-    return Solved(np.arange(part.n_agents), loss_as_listed(part), 0.0)
+    return Solved(np.arange(part.n_agents), loss_as_listed(part), 0.0, False)
 
 
 def loss_as_listed(pairs: Pairs) -> float:
@@ -110,10 +115,42 @@ def unavoidable(pairs: Pairs) -> float:
     return float(np.minimum(pairs.wins, pairs.losses).sum() + pairs.ties.sum() / 2)
 
 
-def smallest_step(margin: Floats) -> float:
-    """By how much the losses of two orders differ at least: 1 for whole weights, else next to nothing."""
-    whole = bool((margin == np.round(margin)).all())
-    return 1 - 1e-6 if whole else max(1e-9 * float(np.abs(margin).sum()), float(np.finfo(float).tiny))
+def in_steps(margin: Floats) -> tuple[Floats, float, bool]:
+    """Margins as whole multiples of their common step, or at most 1 where they have none; the unit; whether whole.
+
+    Tolerances and solvers mean numbers of that size, whatever the weights of the votes.
+    """
+    step = common_step(margin)
+    if step:
+        return np.round(margin / step), step, True
+    # A power of two: nothing is rounded.
+    unit = float(np.ldexp(1.0, int(np.frexp(np.abs(margin).max(initial=0.0))[1])))
+    return margin / unit, unit, False
+
+
+def common_step(margin: Floats) -> float:
+    """The largest number of which all margins are whole multiples, up to rounding; 0 where there is none.
+
+    Two orders then have the same loss, or losses at least that far apart. Euclid's algorithm on all margins at once:
+    what they leave when divided by the smallest is at most half of it. It ends well before sums of so many steps would
+    no longer be exact.
+    """
+    size = np.abs(margin[margin != 0])
+    least = step = float(size.min(initial=np.inf))
+    while np.isfinite(step) and step > size.sum() * 2.0**-40:
+        left = _left_over(size, step)
+        left = left[left > 1e-6 * step]  # rounding adds up on the way here
+        if not len(left):
+            step = least / round(least / step)
+            return step if _left_over(size, step).max() <= 1e-13 * size.max() else 0.0
+        step = float(left.min())
+    return 0.0
+
+
+def _left_over(size: Floats, step: float) -> Floats:
+    """How far each size is from a whole multiple of the step."""
+    off: Floats = np.abs(size - step * np.round(size / step))
+    return off
 
 
 def margin_matrix(pairs: Pairs) -> Floats:

@@ -57,7 +57,7 @@ def rated(
 def unfinished(method: str, options: Mapping[str, Any], error: float | None, status: str | None = None) -> str:
     """That a method stopped before its end, and what would let it go on."""
     limit = "raise time_limit" if "time_limit" in options else f"tol is {options['tol']:g}; raise steps"
-    limit = "raise nodes" if status == "node_limit" else limit
+    limit = {"node_limit": "raise nodes", "stalled": "more time would not help"}.get(status or "", limit)
     return f"{method} did not converge: error {error:.2g}; {limit}"
 
 

@@ -20,8 +20,9 @@ import numpy as np
 from softcondorcet.arrays import Flags, Floats, Ints
 from softcondorcet.kernels import insertion
 from softcondorcet.majority import linked_labels
+from softcondorcet.methods.cycles import packed
 from softcondorcet.methods.descent import Descent, Loss, Stage, descend
-from softcondorcet.methods.optimal import as_it_is, best_order
+from softcondorcet.methods.optimal import Solved, best_order, loss_as_listed
 from softcondorcet.options import Box, Watch
 from softcondorcet.pairs import Pairs
 
@@ -34,7 +35,7 @@ class Tiers:
     """Agents in connected groups, best first in each, with their ties: ``tier[k]`` is the tier of ``agents[k]``.
 
     Of each tier: its `group`, its `place` from the top of the group, and the `size` of the group in tiers. `bound` is
-    proven: no order contradicts smaller margins; None where a component is too large to know.
+    proven: no order contradicts smaller margins; None where nobody asked for it.
     """
 
     agents: Ints
@@ -124,15 +125,22 @@ def best_tiers(pairs: Pairs, ratings: Floats, equal: float, exact: bool = True) 
     return _number(order, np.cumsum(starts) - 1, component[order[starts]], bound)
 
 
-def _exact_where_small(pairs: Pairs, order: Ints) -> tuple[Ints, float | None]:
-    """The order with its small components at their optimum, or as it is if that is no better; and the bound."""
+def _exact_where_small(pairs: Pairs, order: Ints) -> tuple[Ints, float]:
+    """The order with its small components at their optimum, or as it is if that is no better; and a bound."""
     value = np.empty(len(order))
     value[order] = -np.arange(len(order))
-    best = best_order(pairs, value, as_it_is)
+    best = best_order(pairs, value, packed_as_it_is)
     lead = np.sign(value[pairs.left] - value[pairs.right]) * pairs.margin
     loss = float(np.maximum(-lead, 0).sum())
     better = best.loss < loss - 1e-12 * float(np.abs(lead).sum())  # by more than rounding
-    return best.order if better else order, best.bound if best.proven else None
+    return best.order if better else order, best.bound
+
+
+def packed_as_it_is(part: Pairs) -> Solved:
+    """A component too large for subsets: left in the order it came in, with a bound that is cheaper than descent."""
+    listed, loss = np.arange(part.n_agents), loss_as_listed(part)
+    bound = min(packed(part, listed), loss)
+    return Solved(listed, loss, bound, bound >= loss)
 
 
 def _tier_starts(order: Ints, component: Ints, ratings: Floats, left: Ints, right: Ints, equal: float) -> Flags:

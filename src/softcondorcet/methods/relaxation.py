@@ -112,7 +112,8 @@ class Relaxation:
         self._start(most, rows, basis)
         bound, x, shares = -np.inf, None, None
         for turn in range(_ROUNDS):
-            solved = self._run(ends - time.monotonic())
+            left = ends - time.monotonic()
+            solved = self._run(left) if left > 0 or not turn else None
             if solved is None:
                 break
             before, bound = bound, max(bound, self._bound(solved[1]))

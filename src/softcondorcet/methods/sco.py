@@ -184,6 +184,7 @@ def sco(
         end = descend_and_polish(smooth, pairs, first, walk, bounds=bounds, steps=steps, tol=tol, watch=seen)
     else:
         end = descend(smooth, first, walk, bounds=bounds, steps=steps, tol=tol, watch=seen)
+    value = smooth.value(end.ratings, target)
     least = None if end.bound is None else unavoidable(pairs) + end.bound
     return rated(
         data,
@@ -193,9 +194,10 @@ def sco(
         converged=end.converged,
         error=end.error,
         steps=end.steps,
-        loss=smooth.value(end.ratings, target),
+        loss=value,
         lower_bound=least,
-        loss_bound=least,
+        # Added up in another order, the same numbers may differ in the last digit.
+        loss_bound=None if least is None else min(least, value),
         seed=seed,
         errors=np.array(end.errors),
         unit=heat if sharpness == 0 else None,  # at sharpness 0 ratings are log-odds, those of Bradley-Terry

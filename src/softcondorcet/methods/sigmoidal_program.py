@@ -31,7 +31,7 @@ from softcondorcet.errors import DataError
 from softcondorcet.methods.descent import PairwiseLoss, Stage
 from softcondorcet.methods.differences import certain_order, first_differences
 from softcondorcet.methods.forced import Discrete, solve_discrete
-from softcondorcet.methods.optimal import margin_matrix, smallest_step, unavoidable
+from softcondorcet.methods.optimal import margin_matrix, unavoidable
 from softcondorcet.methods.outcome import Data, rated
 from softcondorcet.methods.polish import best_tiers
 from softcondorcet.methods.relaxation import FAR
@@ -75,8 +75,8 @@ def sigmoidal_program(
     watch: called as ``watch(node, nodes, ratings)`` after each node.
 
     ``status`` says how it ended: "kemeny_certificate" (proven by the discrete loss, no search), "root" (by one linear
-    program), "optimal" (by search), "node_limit" or "time_limit". ``order_certified[a, b]`` is True where a stands
-    above b in every global minimum.
+    program), "optimal" (by search), "node_limit" or "time_limit", or "within_tolerance" where a limit ended a search
+    that had met `tol` all the same. ``order_certified[a, b]`` is True where a stands above b in every global minimum.
 
     >>> from softcondorcet import Profile
     >>> board = sigmoidal_program(Profile.from_rankings([["A", "B", "C"], ["C", "A", "B"]], weights=[2, 3]))
@@ -189,7 +189,7 @@ class Problem:
 
 def _discrete(pairs: Pairs, problem: Problem, start: Ratings, ends: float) -> Discrete:
     label = majority.strong_labels(pairs, by="majority")
-    return solve_discrete(problem.margin, label, start.index, smallest_step(pairs.margin) / problem.unit, ends)
+    return solve_discrete(problem.margin, label, start.index, ends)
 
 
 def _evenly(discrete: Discrete, best: Best) -> Floats:
