@@ -287,7 +287,7 @@ def test_find_says_what_is_missing_and_how_to_get_it(tmp_path: Path, monkeypatch
         DataError, match=r"preflib-paper.zip: not found in .*none, .*; run 'sco data get preflib', or give"
     ):
         find("preflib-paper.zip")
-    with pytest.raises(DataError, match=r"a.csv: not found in .*; give the path of the file or of a folder with it"):
+    with pytest.raises(DataError, match=r"a.csv: not found in .*; give --data a folder with it, or its path where no"):
         find("a.csv", tmp_path)
     with pytest.raises(DataError, match=r"gone: no such file or folder; expected a.csv"):
         find("a.csv", tmp_path / "gone")

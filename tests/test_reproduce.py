@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import itertools
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +17,7 @@ import softcondorcet as sc
 from softcondorcet.cli import main
 from softcondorcet.errors import DataError, OptionError
 from softcondorcet.kernels import perturbed, votes
-from softcondorcet.reproduce import arena, atari, landscape, posterior, warmup
+from softcondorcet.reproduce import arena, atari, landscape, posterior, runner, warmup
 from softcondorcet.reproduce.items import NAMES, study
 from softcondorcet.reproduce.runner import read_table, redraw, reproduce
 from softcondorcet.reproduce.study import Claim, Files, Job, Row, Study
@@ -77,6 +80,28 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert len(worked) == 11
 
 
+def test_the_time_of_a_run_is_that_of_all_its_parts(tmp_path: Path) -> None:
+    """Two jobs sleep before the stop and three after it: what is written down is the sum."""
+    nap, worked = 0.1, 0
+
+    def work(job: Job, files: Files) -> list[Row]:
+        nonlocal worked
+        worked += 1
+        if worked == 3:
+            raise KeyboardInterrupt
+        time.sleep(nap)
+        return squares(job, files)
+
+    naps = replace(TOY, work=work)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(naps, "quick", {}, tmp_path, workers=1)
+    for _ in range(2):  # the second finds all jobs done, and forgets no time
+        reproduce(naps, "quick", {}, tmp_path, workers=1)
+        seconds = json.loads((tmp_path / "results/toy.json").read_text())["seconds"]
+        assert 5 * nap <= seconds + 0.05  # it is rounded to a tenth
+        assert worked == 6
+
+
 def test_a_journal_of_other_data_is_not_used(tmp_path: Path) -> None:
     worked: list[int] = []
 
@@ -91,6 +116,17 @@ def test_a_journal_of_other_data_is_not_used(tmp_path: Path) -> None:
     assert worked == [0, 1, 2] * 2
 
 
+def test_wilson_intervals_stay_within_0_and_1() -> None:
+    from softcondorcet.reproduce.figures import wilson
+
+    share, of = np.array([0.8, 1.0, 0.0]), np.array([10.0, 11.0, 11.0])
+    down, up = wilson(share, of)
+    ends = np.array([share - down, share + up])
+    assert ends.min() >= 0 and ends.max() <= 1
+    # An end is a true share whose own normal interval just reaches the share seen.
+    assert (ends - share) ** 2 == pytest.approx(1.96**2 * ends * (1 - ends) / of, abs=1e-12)
+
+
 def test_figures_can_be_drawn_again_from_the_table(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="run 'sco reproduce toy' first"):
         redraw(TOY, tmp_path)
@@ -103,8 +139,9 @@ def test_figures_can_be_drawn_again_from_the_table(tmp_path: Path) -> None:
 def test_warmup_agrees_with_the_paper(tmp_path: Path) -> None:
     done = reproduce(warmup.STUDY, "tiny", {}, tmp_path, workers=1)
     wrong = [claim for claim in done.claims if claim.agrees is False]
-    assert wrong == []
-    assert sum(claim.agrees is True for claim in done.claims) == 11  # six of gradient descent, five methods
+    # Two steps of 28, of which 2 % is half a step; from starts that differ a little it takes 28 to 32.
+    assert [(claim.paper, claim.ours, claim.difference) for claim in wrong] == [("28", "30", "+2")]
+    assert sum(claim.agrees is True for claim in done.claims) == 10  # five of gradient descent, five methods
     assert sum(claim.agrees is None for claim in done.claims) == 6  # five seeds are too few for SGD
 
 
@@ -122,7 +159,7 @@ def test_gradient_descent_takes_as_many_steps_as_a_plain_loop() -> None:
         ratings += rate * pull
         steps += 1
     options = {"lr": rate, "temperature": heat, "batch": "all", "noise": 0.0}
-    assert warmup.steps_to_best(warmup.example(), options, 0) == steps - 1
+    assert warmup.steps_to_best(warmup.example(), options, 0) == steps
 
 
 def test_fenchel_young_with_gumbel_noise_has_the_gradient_of_bradley_terry() -> None:
@@ -214,10 +251,89 @@ def test_the_command_says_what_data_is_missing(tmp_path: Path) -> None:
     assert wrong.exit_code == 2 and "item must be one of" in wrong.stderr
 
 
+SCORES = "agent,task,score\nrandom,x,0\nhuman,x,1\nours,x,2\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "empty; expected a csv table of agent, task and score"),
+        (b"PK\x03\x04\xff\xfe", r"cannot be read \(.*\); expected a csv table of agent, task and score"),
+        (b"foo,bar\n1,2\n", "no column 'agent'; found 'foo', 'bar'"),
+        (SCORES.replace("random", "chance").encode(), "task 'x' has no score of 'random'; expected one to scale it by"),
+        (SCORES.replace("x,2", "x,").encode(), "agent 'ours' has no score; expected at least one"),
+        (SCORES.replace("x,2", "x,high").encode(), "score is 'high'; expected a finite number"),
+    ],
+)
+def test_atari_says_what_is_wrong_with_a_table(tmp_path: Path, data: bytes, said: str) -> None:
+    files = score_tables(tmp_path)
+    (tmp_path / "atari_agent57_table.csv").write_bytes(data)
+    with pytest.raises(DataError, match=rf"atari_agent57_table\.csv(:\d+)?: {said}$"):
+        atari.work({"board": "agent57"}, files)
+    assert atari.work({"board": "muesli"}, files)
+
+
+def test_a_score_table_may_be_gzipped_and_must_be_whole(tmp_path: Path) -> None:
+    path = tmp_path / "helm_lite.csv.gz"
+    path.write_bytes(gzip.compress(SCORES.encode()))
+    files = {path.name: path}
+    assert {row["first"] for row in atari.work({"board": "helm_lite"}, files) if row["kind"] == "method"} == {"ours"}
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(DataError, match=r"helm_lite.csv.gz: cannot be read .*; expected a csv table"):
+        atari.work({"board": "helm_lite"}, files)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("preflib --data x.csv", "x.csv: cannot be read (File is not a zip file); expected a zip archive of PrefLib"),
+        ("atari --data x.csv", "x.csv: a single file; expected --data to be a folder with atari_agent57_table.csv, "),
+        ("arena --data x.csv", "expected --data to be a folder with chatbot_arena_20240814_counts.csv, llmfao_human"),
+        ("diplomacy --data x.csv", "x.csv: columns 'foo', 'bar' are not known; expected battles"),
+        ("online --data x.csv", "can tell, as options of 'sco convert', which writes a file that needs none"),
+        ("online --data .", "codeforces_groups7.csv.gz: not found in ., "),
+        ("atari --data .", "; give --data a folder with it, or its path where no other is needed"),
+    ],
+)
+def test_wrong_data_is_one_line(words: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("SCO_DATA", raising=False)
+    Path("x.csv").write_text("foo,bar\n1,2\n")
+    run = CliRunner().invoke(main, ["reproduce", *words.split(), "--scale", "tiny", "--workers", "1"])
+    assert run.exit_code == 1
+    assert said in run.stderr and run.stderr.strip().count("\n") == 0
+
+
+def test_wrong_data_of_one_item_does_not_stop_the_others(tmp_path: Path) -> None:
+    (tmp_path / "preflib-paper.zip").write_text("not a zip")
+    words = ["reproduce", "preflib", "arena", "landscape", "--data", str(tmp_path), "-o", str(tmp_path / "out")]
+    run = CliRunner().invoke(main, [*words, "--scale", "tiny", "--workers", "1"])
+    assert run.exit_code == 1
+    assert "left out preflib: " in run.stderr and "left out arena: " in run.stderr
+    assert (tmp_path / "out/results/landscape.csv").exists()
+
+
+def test_all_may_stand_among_other_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(runner, "redraw", lambda item, folder: drawn.append(item.name) or [])
+    for words in (["all"], ["all", "warmup"], ["warmup", "all", "all"]):
+        drawn.clear()
+        run = CliRunner().invoke(main, ["reproduce", *words, "--draw", "-o", str(tmp_path)])
+        assert run.exit_code == 0 and drawn == list(NAMES)
+    assert CliRunner().invoke(main, ["reproduce", "all", "warm", "--draw"]).exit_code == 2
+
+
 def test_posterior_counts_rankings_of_the_papers_ten_agents(tmp_path: Path) -> None:
     done = reproduce(posterior.STUDY, "tiny", {}, tmp_path, workers=1)
-    for seed in (0, 1):
-        shares = [row["share"] for row in done.table if row["seed"] == seed]
-        assert shares == sorted(shares, reverse=True) and 0 < sum(shares) <= 1
+    for contests, seed in itertools.product(posterior.CONTESTS, (0, 1)):
+        shares = [row["share"] for row in done.table if (row["contests"], row["seed"]) == (contests, seed)]
+        assert shares == sorted(shares, reverse=True) and 0 < sum(shares) <= 1 + 1e-9
     assert done.table[0]["true"] == "3 4 0 2 6 9 1 8 7 5"
-    assert len(done.claims) == 3
+    assert [claim.agrees for claim in done.claims] == [None] * 9  # two draws say nothing
+
+
+def test_samples_of_the_posterior_do_not_drift() -> None:
+    """From 200 contests on the rate that matches can be kept, and there is nowhere left to go after the burn-in."""
+    (first, *_) = posterior.work({"contests": 200, "seed": 0, "samples": 1000}, {})
+    assert not first["capped"] and first["drift"] < 0.4  # 0.1 in most draws; at temperature 1 it is 1.7

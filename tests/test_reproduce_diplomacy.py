@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import softcondorcet as sc
+from softcondorcet.errors import DataError
 from softcondorcet.heldout import judge_votes
 from softcondorcet.reproduce import diplomacy, games, online
 from softcondorcet.reproduce.runner import reproduce
@@ -25,7 +26,8 @@ def _files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_diplomacy_runs_on_any_file_of_its_form(files: dict[str, Path], tmp_path: Path) -> None:
     done = reproduce(diplomacy.STUDY, "tiny", files, tmp_path, workers=1)
     assert (tmp_path / "figures/diplomacy.png").exists()
-    assert all(claim.agrees is None and "stand-in" in claim.what for claim in done.claims)
+    assert all(claim.agrees is None and claim.what.startswith("games.csv: ") for claim in done.claims)
+    assert "stand-in" not in (tmp_path / "results/diplomacy.json").read_text()
     by = {(row["method"], row["step"]): row for row in done.table}
     assert {name for name, step in by if step is None} == {name for part in diplomacy.FITS.values() for name in part}
     for name in diplomacy.CURVES:
@@ -45,6 +47,37 @@ def test_a_curve_ends_where_the_fit_of_as_many_steps_ends(files: dict[str, Path]
         assert [step for step, _ in seen] == [100, 200, 300]
         board = sc.rank(train, method, **options, steps=200, seed=3)
         assert seen[1][1] == pytest.approx(judge_votes(board, test).distance, abs=1e-5)  # kept with five digits
+
+
+FAIR = [["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]] * 10
+
+
+@pytest.mark.parametrize(
+    ("votes", "said"),
+    [
+        (FAIR[:29], "holds 29 votes; expected 30 votes or more without ties, all of one size of 3 agents or more"),
+        ([["a", "b"]] * 30, r"vote 1 ranks 2 agents \(a, b\), vote 1 ranks 2; expected 30 votes or more"),
+        ([*FAIR, ["a", "b"]], r"vote 31 ranks 2 agents \(a, b\), vote 1 ranks 3; expected"),
+        ([*FAIR[:4], ["a", ["b", "c"]], *FAIR], r"vote 5 ranks 3 agents with ties \(a, b, c\), vote 1 ranks 3"),
+        ([[f"{k}", f"{k}'", f'{k}"'] for k in range(40)], "held-out votes: 0 of 40 votes can be held out"),
+    ],
+)  # fmt: skip
+def test_votes_that_are_not_as_in_diplomacy(tmp_path: Path, votes: list[sc.profile.Ranking], said: str) -> None:
+    path = tmp_path / "other.csv"
+    sc.write(sc.Profile.from_rankings(votes), str(path))
+    for item in (diplomacy, online):
+        with pytest.raises(DataError, match=f"^{path}: {said}"):
+            reproduce(item.STUDY, "tiny", {games.FILE: path}, tmp_path, workers=1)
+
+
+@pytest.mark.parametrize("name", ["games.csv", "games.jsonl", "games.soc", games.FILE])
+def test_votes_in_any_form_go_by_the_name_of_their_file(tmp_path: Path, name: str) -> None:
+    files = {games.FILE: tmp_path / name}
+    sc.write(sc.Profile.from_rankings(FAIR), str(files[games.FILE]))
+    train, test = games.split(files, 0)
+    assert (train.n_votes, test.n_votes) == (27, 3)
+    shown = games.name_of_votes([games.describe(files, train, test)])
+    assert shown == ("stand-in for webDiplomacy" if name == games.FILE else name)
 
 
 def made_up(agents: int, rise: float, spreads: float = 0.0) -> list[Row]:
@@ -117,7 +150,7 @@ def test_one_pass_of_elo_is_what_elo_does(files: dict[str, Path]) -> None:
 def test_online_starts_at_chance_and_learns(files: dict[str, Path], tmp_path: Path) -> None:
     done = reproduce(online.STUDY, "tiny", files, tmp_path, workers=1)
     assert (tmp_path / "figures/online.svg").exists()
-    assert all(found.agrees is None and "stand-in" in found.what for found in done.claims)
+    assert all(found.agrees is None and found.what.startswith("games.csv: ") for found in done.claims)
     for method in online.METHODS:
         curve = {row["votes"]: row for row in done.table if row["method"] == method}
         assert curve[0]["distance"] == 10.5 and curve[360]["distance"] < 8

@@ -24,6 +24,8 @@ from softcondorcet.errors import DataError, some
 
 # The folder to look in, and to download to, before the platform's own.
 VARIABLE = "SCO_DATA"
+# What an archive that is damaged, encrypted or none at all may raise.
+BROKEN = (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def parts_of(archive: Path) -> dict[str, Part]:
                 found.update(f"{name}\n{len(content)}\n".encode())
                 found.update(content)
                 files[part] = files.get(part, 0) + 1
-    except (OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+    except BROKEN as error:
         raise DataError(f"{archive}: not a zip archive that can be read ({error})") from error
     return {part: Part(files[part], hashes[part].hexdigest()) for part in files}
 
@@ -127,7 +129,9 @@ def find(name: str, given: Path | None = None) -> Path:
     source = next(
         (f"run 'sco data get {known_as}', or " for known_as, data in known().items() if data.file == name), ""
     )
-    raise DataError(f"{name}: not found in {looked}; {source}give the path of the file or of a folder with it")
+    raise DataError(
+        f"{name}: not found in {looked}; {source}give --data a folder with it, or its path where no other is needed"
+    )
 
 
 def _below(place: Path, name: str) -> Iterator[Path]:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from softcondorcet.errors import DataError
 from softcondorcet.screen import progress
+
+if TYPE_CHECKING:
+    from softcondorcet.reproduce.study import Claim
+
+# Files are read as they are here; another command writes them in a form that leaves no doubt.
+_CONVERT = ", as options of 'sco convert', which writes a file that needs none"
 
 
 @click.command()
@@ -24,7 +31,7 @@ from softcondorcet.screen import progress
     "--data",
     type=click.Path(exists=True, path_type=Path),
     metavar="PATH",
-    help="The file of data, or a folder with the files; else $SCO_DATA, else what 'sco data get' got.",
+    help="A folder with the data, or the only file that an item needs; else $SCO_DATA, else what 'sco data get' got.",
 )
 @click.option(
     "-o",
@@ -64,7 +71,8 @@ def reproduce(
         items = [study(name) for name in NAMES]
         click.echo(as_table([{"item": i.name, "what": i.title, "data": ", ".join(i.needs) or "none"} for i in items]))
         return
-    chosen = [study(name) for name in (NAMES if names == ("all",) else names)]
+    wanted = dict.fromkeys(one for name in names for one in (NAMES if name == "all" else (name,)))
+    chosen = [study(name) for name in wanted]
     failed: dict[str, str] = {}
     for item in chosen:
         try:
@@ -77,11 +85,14 @@ def reproduce(
                     done = runner.reproduce(item, scale, files, output, workers=workers, fresh=fresh, watch=watch)  # type: ignore[arg-type]
                 written = done.written
                 click.echo(f"{item.title} ({scale})\n")
-                click.echo(as_table([_shown(claim) for claim in done.claims]) + "\n")
+                click.echo(as_table([_shown(number, claim) for number, claim in enumerate(done.claims, 1)]) + "\n")
+                reasons = [f"{number}: {claim.why}\n" for number, claim in enumerate(done.claims, 1) if claim.why]
+                click.echo("".join(reasons))
         except DataError as error:
+            reason = str(error) + _CONVERT * ("--column" in str(error))
             if len(chosen) == 1:
-                raise
-            failed[item.name] = str(error)
+                raise DataError(reason) from error
+            failed[item.name] = reason
             continue
         click.echo("wrote " + " ".join(str(path) for path in written), err=True)
     for name, reason in failed.items():
@@ -91,13 +102,16 @@ def reproduce(
 
 
 def find_files(needs: tuple[str, ...], data: Path | None) -> dict[str, Path]:
-    """Where each file that an item needs lies; a single file given stands for the one it needs."""
+    """Where each file that an item needs lies; a single file given stands for the one it needs, never for several."""
     from softcondorcet.datasets import find
 
+    if data is not None and data.is_file() and len(needs) > 1:
+        raise DataError(f"{data}: a single file; expected --data to be a folder with {', '.join(needs)}")
     return {name: find(name, data) for name in needs}
 
 
-def _shown(claim: object) -> dict[str, str]:
-    cells = dict(vars(claim))
-    cells["agrees"] = {True: "yes", False: "NO", None: "-"}[cells["agrees"]]
-    return cells
+def _shown(number: int, claim: Claim) -> dict[str, str | int]:
+    """A row of the table; reasons, which are long, stand below it."""
+    agrees = {True: "yes", False: "NO", None: "-"}[claim.agrees]
+    return {"": number, "what": claim.what, "paper": claim.paper, "ours": claim.ours, "difference": claim.difference,
+            "agrees": agrees}  # fmt: skip

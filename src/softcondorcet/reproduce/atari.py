@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from softcondorcet.readers import read
-from softcondorcet.reproduce.leaderboards import METHODS, claims, draw, judge, mean_scores
+from softcondorcet.profile import Profile
+from softcondorcet.reproduce.leaderboards import METHODS, claims, draw, judge, mean_scores, read_scores
 from softcondorcet.reproduce.study import Files, Job, Row, Scale, Study
 
 _HUMAN = {"zero": "random", "one": "human"}
@@ -27,8 +27,9 @@ def jobs(scale: Scale, files: Files) -> list[Job]:
 
 def work(job: Job, files: Files) -> list[Row]:
     file, _, scaled = BOARDS[job["board"]]
-    profile = read(str(files[file]))
-    return judge(job["board"], profile, {"mean_score": mean_scores(files[file], profile.agents, scaled)})
+    source = read_scores(files[file])
+    profile = Profile.from_scores(source)
+    return judge(job["board"], profile, {"mean_score": mean_scores(source, profile.agents, scaled)})
 
 
 def table(rows: Sequence[Row]) -> list[Row]:

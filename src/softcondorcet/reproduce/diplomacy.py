@@ -47,8 +47,8 @@ from softcondorcet.errors import NotConverged
 from softcondorcet.heldout import judge_votes
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
-from softcondorcet.reproduce.figures import LINES, band, figure, look
-from softcondorcet.reproduce.games import FILE, is_original, name_of_votes, size, split
+from softcondorcet.reproduce.figures import LINES, band, figure, look, words
+from softcondorcet.reproduce.games import FILE, describe, is_original, name_of_votes, split
 from softcondorcet.reproduce.intervals import above, below, difference, shown, spread
 from softcondorcet.reproduce.study import Claim, Files, Job, Row, Scale, Study
 
@@ -93,7 +93,7 @@ def jobs(scale: Scale, files: Files) -> list[Job]:
 
 def work(job: Job, files: Files) -> list[Row]:
     train, test = split(files, job["split"])
-    about = {"split": job["split"], **size(train, test)}
+    about = {"split": job["split"], **describe(files, train, test)}
     if "curve" in job:
         return [{**about, "method": job["curve"], "curve": curve(job, train, test)}]
     rows = []
@@ -128,7 +128,7 @@ def table(rows: Sequence[Row]) -> list[Row]:
     `over_best` is the difference to the best step of the same curve, `over_sgd` and `over_fenchel_young` those to the
     best steps of the two, split by split; `unfinished` counts the splits on which a fit had not converged.
     """
-    about = {key: rows[0][key] for key in ("agents", "train", "test")}
+    about = {key: rows[0].get(key) for key in ("file", "agents", "train", "test")}
     by: dict[tuple[str, int | None], list[Row]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: int(row["split"])):
         for step, distance in row.get("curve", [(None, row.get("distance"))]):
@@ -169,7 +169,14 @@ def _numbers(best: Mapping[str, Row], original: bool) -> list[Claim]:
         why = "" if original else "other votes: the numbers are not comparable"
         # The paper prints two digits; on the stand-in, another draw of 50 splits changes a mean by less than 0.05.
         made.append(
-            Claim(method, f"{paper:.2f}", ours, abs(row["distance"] - paper) <= 0.05 if original else None, why)
+            Claim(
+                method,
+                f"{paper:.2f}",
+                ours,
+                abs(row["distance"] - paper) <= 0.05 if original else None,
+                why,
+                f"{row['distance'] - paper:+.2f}",
+            )
         )
     made.append(Claim("ranked_pairs", "cannot be run", shown(best["ranked_pairs"], "distance"), None,
                       f"{best['ranked_pairs']['seconds']:.1f} s of one core"))  # fmt: skip
@@ -199,29 +206,33 @@ def _words(best: Mapping[str, Row], last: Row) -> list[Claim]:
 
 
 def draw(rows: Sequence[Row]) -> dict[str, Figure]:
-    """Curves, with some of the other methods as lines to compare with; beside them all others, on a wider scale."""
-    made, (left, right) = figure(11, 4.8, ncols=2, width_ratios=(3, 2))
+    """Curves, with some of the other methods as lines to compare with; below, all methods, on a wider scale."""
+    made, (curves, every) = figure(8, 8.6, nrows=2)
     for number, method in enumerate(CURVES):
         picked = [row for row in rows if row["method"] == method]
         x = [row["step"] / 1000 for row in picked]
-        band(left, x, [r["distance"] for r in picked], [r["distance_half"] for r in picked], number, method)
-    rest = sorted((row for row in rows if row["step"] is None), key=lambda row: -float(row["distance"]))
+        band(curves, x, [r["distance"] for r in picked], [r["distance_half"] for r in picked], number, words(method))
+    best = sorted((row for row in rows if row.get("over_sgd") is not None), key=lambda row: -float(row["distance"]))
     for number, method in enumerate(("elo", "sco", "elo_fit"), len(CURVES)):
-        level = next(row["distance"] for row in rest if row["method"] == method)
-        left.axhline(
-            level, label=method, color=look(number)["color"], linestyle=LINES[number % len(LINES)], linewidth=1.4
-        )
-    left.set(xlabel="thousand steps", ylabel="mean Kendall-tau distance of a held-out vote", title="SGD, batches of 32")
-    left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=5, frameon=False, fontsize="small")
-    for place, row in enumerate(rest):
-        right.errorbar([row["distance"]], [place], xerr=[row["distance_half"]], capsize=3, **look(0))
-    right.set_yticks(range(len(rest)), [row["method"] for row in rest])
-    right.set(title="all votes at once; elo in one pass", xlabel="mean Kendall-tau distance of a held-out vote")
-    made.suptitle(f"Held-out votes: {name_of_votes(rows)}, {rest[0]['splits']} splits, 95 % intervals")
+        level = next(row["distance"] for row in best if row["method"] == method)
+        style = {"color": look(number)["color"], "linestyle": LINES[number % len(LINES)], "linewidth": 1.4}
+        curves.axhline(level, label=words(method), **style)
+    measure = "wrong pairs of a held-out vote\n(mean Kendall-tau distance)"
+    curves.set(xlabel="thousand steps of SGD, batches of 32", ylabel=measure, title="Along SGD; bands: 95 % intervals")
+    curves.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False)
+    for place, row in enumerate(best):
+        style = look(list(CURVES).index(row["method"]) if row["step"] else 6)
+        every.errorbar(row["distance"], place, xerr=row["distance_half"], **style)
+        name = words(row["method"]) + (f", best step: {row['step']:,}" if row["step"] else "")
+        every.annotate(name, (row["distance"], place), (8, 0), textcoords="offset points", va="center")
+    every.set(yticks=[], xlim=(None, best[0]["distance"] + 1.1))
+    widest = max(row["distance_half"] for row in best)
+    every.set(title=f"All methods; the widest 95 % interval is ± {widest:.2g}", xlabel=measure)
+    made.suptitle(f"Held-out votes: {name_of_votes(rows)}, {best[0]['splits']} splits")
     return {"": made}
 
 
 STUDY = Study(
-    "diplomacy", "Held-out votes against steps, on a stand-in for Diplomacy games (figure)",
+    "diplomacy", "Held-out votes against steps, on games as in Diplomacy (figure)",
     jobs, work, table, claims, draw, needs=(FILE,),
 )  # fmt: skip

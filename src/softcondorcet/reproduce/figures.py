@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from softcondorcet.arrays import Floats
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -12,6 +16,18 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C8C8C")
 MARKS = "osD^vPX*"
 LINES = ("-", "--", "-.", ":")
+# Names of methods in tables that are not yet words.
+_WORDS = {
+    "sgd": "SCO by SGD", "sgd 0.01": "SCO by SGD, rate 0.01", "sco": "SCO, our default", "sco soft": "SCO, softened",
+    "sco tuned": "SCO, tuned", "fenchel_young": "Fenchel-Young by SGD", "elo": "Elo in one pass",
+    "elo_fit": "Elo, fitted to all votes", "elo_fit 1": "Elo, fitted, strong prior", "plackett_luce": "Plackett-Luce",
+    "weng_lin": "Weng-Lin", "stv": "Single transferable vote",
+}  # fmt: skip
+
+
+def words(method: str) -> str:
+    """A method's name in a table, as a reader knows it."""
+    return _WORDS.get(method, method.replace("_", " ").capitalize())
 
 
 def look(number: int) -> dict[str, Any]:
@@ -36,6 +52,15 @@ def figure(width: float = 8.0, height: float = 4.5, **grid: Any) -> tuple[Figure
         axis.set_axisbelow(True)
         axis.spines[["top", "right"]].set_visible(False)
     return made, axes
+
+
+def wilson(share: Floats, of: Floats) -> Floats:
+    """How far the 95 % interval of a share of `of` cases goes down and up; never past 0 or 1 (Wilson, 1927)."""
+    z2 = 1.96**2 / of
+    middle = (share + z2 / 2) / (1 + z2)
+    half = np.sqrt(z2 * share * (1 - share) + z2**2 / 4) / (1 + z2)
+    ends: Floats = np.maximum([share - middle + half, middle + half - share], 0.0)
+    return ends
 
 
 def band(axis: Any, x: Sequence[float], mean: Sequence[float], half: Sequence[float], number: int, label: str) -> None:

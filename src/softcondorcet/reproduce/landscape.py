@@ -88,25 +88,37 @@ def claims(rows: Sequence[Row]) -> list[Claim]:
 
 
 def draw(rows: Sequence[Row]) -> dict[str, Figure]:
-    made, axes = figure(9, 4.4, ncols=2)
+    """Both losses; what is outside of the box is pale. The box is seen along its diagonal, where a loss is constant."""
+    made, axes = figure(9, 4.5, ncols=2)
+    plane = np.stack([_ACROSS, _UP]).T
+    pale = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5}
+    corners = BOX * np.array([(1, -1, -1), (1, 1, -1), (-1, 1, -1), (-1, 1, 1), (-1, -1, 1), (1, -1, 1)]) @ plane
     for axis, name in zip(axes, LOSSES, strict=True):
         grid = [row for row in rows if row["loss"] == name and row["kind"] == "grid"]
         side = int(np.sqrt(len(grid)))
         across, up, value = (
             np.array([row[key] for row in grid]).reshape(side, side) for key in ("across", "up", "value")
         )
+        (box,) = axis.fill(*corners.T, fill=False, linewidth=1.5, zorder=2.5, label=f"box: ratings from {-BOX:g} to {BOX:g}, seen along its diagonal")  # noqa: E501  # fmt: skip
+        axis.contourf(across, up, value, levels=24, cmap="cividis", alpha=0.6)
         shade = axis.contourf(across, up, value, levels=24, cmap="cividis")
-        axis.contour(across, up, value, levels=12, colors="white", linewidths=0.4, alpha=0.6)
+        shade.set_clip_path(box)
+        lines = axis.contour(across, up, value, levels=8, colors="white", linewidths=0.6)
+        for text in axis.clabel(lines, colors="black", fontsize="small"):
+            text.set_bbox(pale)
         star = next(row for row in rows if row["loss"] == name and row["kind"] == "minimiser")
-        axis.plot(star["across"], star["up"], "*", color="#D55E00", markersize=16, markeredgecolor="white", label="minimiser in the box")  # noqa: E501  # fmt: skip
-        for agent, place in zip("ABC", np.eye(3) @ np.stack([_ACROSS, _UP]).T, strict=True):
+        axis.plot(star["across"], star["up"], "*", color="#D55E00", zorder=3, markersize=16, markeredgecolor="white", label="minimiser in the box")  # noqa: E501  # fmt: skip
+        for agent, place in zip("ABC", plane, strict=True):
             axis.annotate(
                 "", xy=2.2 * place, xytext=(0, 0), arrowprops={"arrowstyle": "->", "color": "white", "lw": 1.2}
             )
-            axis.text(*(2.5 * place), agent, color="white", ha="center", va="center", fontweight="bold")
-        axis.set(title=f"{name.replace('_', '-').title()} loss", aspect="equal", xticks=[], yticks=[])
-        made.colorbar(shade, ax=axis, shrink=0.85, label="mean loss of a vote")
-    axes[0].legend(loc="upper left", fontsize="small")
+            axis.text(*(2.5 * place), agent, ha="center", va="center", fontweight="bold", bbox=pale)
+        order = " > ".join("ABC"[k] for k in np.argsort(-plane @ [star["across"], star["up"]]))
+        axis.set(title=f"{name.replace('_', '-').title()} loss, least at {order}", aspect="equal")
+        axis.set(xlabel=r"$(r_B - r_A)\,/\,\sqrt{2}$", ylabel=r"$(2 r_C - r_A - r_B)\,/\,\sqrt{6}$")
+        made.colorbar(shade, ax=axis, shrink=0.75, label="mean loss of a vote", ticks=lines.levels)
+    made.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    made.suptitle("Ratings r of A, B and C, less their mean; 2 votes A > B > C and 3 votes C > A > B")
     return {"": made}
 
 

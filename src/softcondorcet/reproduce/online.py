@@ -31,7 +31,7 @@ from softcondorcet.kernels.elo import run_elo
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
 from softcondorcet.reproduce.figures import band, figure
-from softcondorcet.reproduce.games import FILE, name_of_votes, size, split
+from softcondorcet.reproduce.games import FILE, describe, name_of_votes, split
 from softcondorcet.reproduce.intervals import below, difference, shown, spread
 from softcondorcet.reproduce.study import Claim, Files, Job, Row, Scale, Study
 
@@ -64,7 +64,7 @@ def work(job: Job, files: Files) -> list[Row]:
                 (seen, round(judge_votes(Ratings(train.agents, ratings, "online"), test).distance, 5))
                 for seen, ratings in passed
             ]
-            rows.append({"order": seed, "method": name, "curve": found, **size(train, test)})
+            rows.append({"order": seed, "method": name, "curve": found, **describe(files, train, test)})
     return rows
 
 
@@ -104,7 +104,7 @@ def table(rows: Sequence[Row]) -> list[Row]:
     for row in sorted(rows, key=lambda row: int(row["order"])):
         for seen, distance in row["curve"]:
             by[row["method"], seen].append(distance)
-    about = {key: rows[0][key] for key in ("agents", "train", "test")}
+    about = {key: rows[0].get(key) for key in ("file", "agents", "train", "test")}
     return [
         {"method": method, "votes": seen, "orders": len(found), **spread("distance", found),
          **difference("over_elo_32", found, by["elo, k 32", seen]),
@@ -152,6 +152,6 @@ def draw(rows: Sequence[Row]) -> dict[str, Figure]:
 
 
 STUDY = Study(
-    "online", "One pass, vote by vote, against online Elo, on a stand-in for Diplomacy games (figure)",
+    "online", "One pass, vote by vote, against online Elo, on games as in Diplomacy (figure)",
     jobs, work, table, claims, draw, needs=(FILE,),
 )  # fmt: skip

@@ -8,13 +8,15 @@ SGD runs with the paper's settings. Since that takes days on all of the long vot
 with a seed, and votes of very many pairs get fewer steps; above 500 agents exact orders are sought for a sample too.
 The columns sgd_instances, sgd_seeds, sgd_steps and kemeny_instances say how many.
 
-Two things that the paper leaves open decide its shares. It does not say whether the winner must beat all others or only
-lose to none; and on long votes several ratings are at the upper bound, 100, at once, so that "top-ranked" may mean
-alone there, or among them. Its shares agree with those of weak winners among them (`sgd_weak_match`). The Condorcet
+Two things that the paper leaves open decide its shares. It defines strong winners, which beat all others, and weak
+ones, which lose to none, and does not say which of them count as "a Condorcet winner" here; and on long votes several
+ratings are at the upper bound, 100, at once, so that "top-ranked" may mean alone there, or among them. Its shares agree
+best with those of weak winners among them (`sgd_weak_match`), a reading chosen after seeing the others. The Condorcet
 winner is there more often (`sgd_match`), but on long votes often not alone (`sgd_alone`): open_spiel's own SGD ends
 with the same ratings, and the same ties. Above 500 agents the paper's 0.56 is not explained: of weak winners among
 those on top it would be 0.97, of the first listed of them (`sgd_first_match`) 0.31, of Condorcet winners alone 0.12.
-Its files there are not all ours, as mean m and n show (2190 and 50, not 2105 and 40).
+Our runs are shorter there on the longest votes, and its files are not all ours, as mean m and n show (2190 and 50, not
+2105 and 40).
 """
 
 from __future__ import annotations
@@ -25,14 +27,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from softcondorcet.arrays import Floats
+from softcondorcet.datasets import BROKEN
 from softcondorcet.errors import DataError
 from softcondorcet.profile import Profile
 from softcondorcet.readers import read
-from softcondorcet.reproduce.figures import figure, look
+from softcondorcet.reproduce.figures import figure, look, wilson
 from softcondorcet.reproduce.preflib_measure import measure
 from softcondorcet.reproduce.preflib_table import GROUPS, Group, claims, table
 from softcondorcet.reproduce.study import Files, Job, Row, Scale, Study
@@ -41,9 +45,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ARCHIVE = "preflib-paper.zip"
+_EXPECTED = "expected a zip archive of PrefLib soc and soi files"
 LABELS = {
-    "sco": "our default",
-    "sgd": "SGD",
+    "sco": "SCO, our default",
+    "sgd": "SCO by SGD",
     "borda": "Borda",
     "copeland": "Copeland",
     "bradley_terry": "Bradley-Terry",
@@ -83,8 +88,8 @@ PLANS: dict[Scale, dict[int, Plan]] = {
     },
     "paper": {
         20: Plan(),
-        100: Plan(sgd=100, seeds=1),
-        200: Plan(sgd=80, seeds=1),
+        100: Plan(sgd=100),
+        200: Plan(sgd=80),
         500: Plan(sgd=60, seeds=1),
         10**9: Plan(sgd=60, exact=60, seeds=1, work=4e9, limit=10.0),
     },
@@ -97,10 +102,10 @@ def plan_of(group: Group, scale: Scale) -> Plan:
 
 def jobs(scale: Scale, files: Files) -> list[Job]:
     """From the largest group down, within a group those with SGD first. Members with one agent are in no group."""
-    members = _members(files[ARCHIVE])
+    sizes = sizes_of(files[ARCHIVE])
     listed = []
     for group in reversed(GROUPS):
-        own = sorted(name for name, (m, _) in members.items() if group.low <= m <= group.high)
+        own = sorted(name for name, (m, _) in sizes.items() if group.low <= m <= group.high)
         plan = plan_of(group, scale)
         order = [own[k] for k in np.random.default_rng(group.low).permutation(len(own))][: plan.instances]
         settings = {**group.sgd(), "seeds": plan.seeds, "work": plan.work}
@@ -109,7 +114,7 @@ def jobs(scale: Scale, files: Files) -> list[Job]:
             kind = (plan.sgd is None or place < plan.sgd, plan.exact is None or place < plan.exact)
             kinds.setdefault(kind, []).append(name)
         for (with_sgd, exact), part in kinds.items():
-            part.sort(key=lambda name: -members[name][1])
+            part.sort(key=lambda name: -sizes[name][1])
             size = _chunk(group, with_sgd)
             listed += [
                 {
@@ -119,6 +124,11 @@ def jobs(scale: Scale, files: Files) -> list[Job]:
                 }
                 for k in range(0, len(part), size)
             ]
+    if not listed:
+        raise DataError(
+            f"{files[ARCHIVE]}: holds {len(sizes):,} soc and soi files, and none of two agents or more for scale "
+            f"{scale}; {_EXPECTED}"
+        )
     return listed
 
 
@@ -129,18 +139,21 @@ def _chunk(group: Group, with_sgd: bool) -> int:
     return 10 if with_sgd else 40
 
 
-def _members(archive: Path) -> dict[str, tuple[int, int]]:
+def sizes_of(archive: Path) -> dict[str, tuple[int, int]]:
     """Number of agents and bytes of each member."""
     found = {}
-    with zipfile.ZipFile(archive) as opened:
-        for member in opened.infolist():
-            if not member.filename.endswith((".soc", ".soi")):
-                continue
-            with opened.open(member) as file:
-                said = re.search(rb"^# NUMBER ALTERNATIVES: *(\d+)", file.read(4096), re.MULTILINE)
-            if said is None:
-                raise DataError(f"{archive}::{member.filename}: expected '# NUMBER ALTERNATIVES: m' near its top")
-            found[member.filename] = int(said[1]), member.file_size
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            for member in opened.infolist():
+                if not member.filename.endswith((".soc", ".soi")):
+                    continue
+                with opened.open(member) as file:
+                    said = re.search(rb"^# NUMBER ALTERNATIVES: *(\d+)", file.read(4096), re.MULTILINE)
+                if said is None:
+                    raise DataError(f"{archive}::{member.filename}: expected '# NUMBER ALTERNATIVES: m' near its top")
+                found[member.filename] = int(said[1]), member.file_size
+    except BROKEN as error:
+        raise DataError(f"{archive}: cannot be read ({error}); {_EXPECTED}") from error
     return found
 
 
@@ -148,8 +161,11 @@ def work(job: Job, files: Files) -> list[Row]:
     archive = _opened(files[ARCHIVE])
     rows = []
     for member in job["members"]:
-        with archive.open(member) as file:
-            rows.append({"name": member, **measure(read(file), job["limit"], job["sgd"])})
+        try:
+            with archive.open(member) as file:
+                rows.append({"name": member, **measure(read(file), job["limit"], job["sgd"])})
+        except DataError as error:
+            raise DataError(f"{files[ARCHIVE]}: {error}") from error
     return rows
 
 
@@ -166,38 +182,61 @@ def _opened(path: Path) -> zipfile.ZipFile:
 
 def draw(rows: Sequence[Row]) -> dict[str, Figure]:
     """By group: who puts the winner on top, how far from the Kemeny order, how much worse than it."""
-    made, (first, far, worse) = figure(9.5, 10.5, nrows=3, sharex=True)
+    made, (first, far, worse) = figure(8.5, 11, nrows=3, sharex=True, height_ratios=(4, 3, 3))
     x = np.arange(len(rows))
     aside = 0.08  # so that series that agree do not hide each other
+    proven = _column(rows, "kemeny_proven") >= 0.5
     for number, (name, label) in enumerate(LABELS.items()):
         for axis, key in ((first, "match"), (far, "distance"), (worse, "excess")):
-            axis.plot(x + aside * (number - 3), _column(rows, f"{name}_{key}"), label=label, **look(number))
-    weak = {**look(1), "linestyle": ":", "marker": "x", "capsize": 3}
-    first.errorbar(x, _column(rows, "sgd_weak_match"), yerr=_column(rows, "sgd_weak_match_95"),
-                   label="SGD: a weak winner, 95 % interval", **weak)  # fmt: skip
+            y, place = _column(rows, f"{name}_{key}"), x + aside * (number - 3)
+            axis.plot(place, y, label=label, **look(number))
+            if axis is not first:
+                open_mark = {**look(number), "linestyle": "none", "markerfacecolor": "white"}
+                axis.plot(place[~proven], y[~proven], **open_mark)
+    weak, of = _column(rows, "sgd_weak_match"), _column(rows, "sgd_weak_winners")
+    first.errorbar(x, weak, yerr=wilson(weak, np.where(of > 0, of, np.nan)), label="SGD: a weak winner, 95 % interval",
+                   **{**look(1), "linestyle": ":", "marker": "x", "capsize": 3})  # fmt: skip
     first.plot(
         x, _column(rows, "sgd_alone"), label="SGD: the winner alone", **{**look(1), "linestyle": "--", "marker": "+"}
     )
     hollow = {"linestyle": "none", "markerfacecolor": "none", "markersize": 10, "color": "black", "marker": "o"}
     first.plot(x, _column(rows, "paper_match"), label="SGD, the paper", **hollow)
-    far.errorbar(x - 2 * aside, _column(rows, "sgd_distance"), yerr=_column(rows, "sgd_distance_95"), fmt="none",
-                 ecolor=look(1)["color"], capsize=3)  # fmt: skip
+    first.plot([], [], "o", color="0.4", markerfacecolor="white", label="hollow: most Kemeny orders not proven")
+    mean, half = _column(rows, "sgd_distance"), _column(rows, "sgd_distance_95")
+    far.errorbar(x - 2 * aside, mean, [np.minimum(mean, half), half], fmt="none", ecolor=look(1)["color"], capsize=3)
     far.plot(x, _column(rows, "paper_distance"), **hollow)
-    first.set(ylabel="share with the winner on top", title="PrefLib by number of agents", ylim=(None, 1.03))
-    far.set(ylabel="distance to the Kemeny order")
+    first.set_yscale("function", functions=(_stretch, _shrink))
+    first.axhline(_KNEE, color="0.4", linewidth=0.8, linestyle="--")
+    first.set_yticks([0, 0.4, _KNEE, 0.85, 0.9, 0.95, 1.0])
+    first.set(ylabel=f"share with the winner on top\n(scale x {_TIMES} above {_KNEE})", ylim=(-0.05, 1.01))
+    far.set(ylabel="distance to the Kemeny order,\nas a share of pairs")
     far.set_yscale("symlog", linthresh=0.02)
     far.set_ylim(bottom=-0.002)
     far.set_yticks([0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5], ["0", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5"])
-    worse.set(ylabel="excess of the discrete loss, as a share", xlabel="agents")
+    worse.set(ylabel="discrete loss above the least found,\nas a share of it", xlabel="agents")
     worse.set_yscale("symlog", linthresh=1e-5)
-    worse.set_ylim(bottom=-2e-6)
-    worse.set_xticks(x, [_span(row) for row in rows], fontsize="small")
-    first.legend(fontsize="small", ncols=2, loc="lower left")
+    worse.set_ylim(-2e-6, 3 * worse.dataLim.ymax)
+    worse.set_xticks(x, [_span(row).replace("-", "-\n") for row in rows])
+    shown = first.get_legend_handles_labels()
+    made.legend(*shown, loc="outside lower center", ncols=3, columnspacing=1, frameon=False)
+    made.suptitle("PrefLib by number of agents; whiskers: 95 % intervals")
     return {"": made}
 
 
-def _column(rows: Sequence[Row], key: str) -> list[Any]:
-    return [float("nan") if row[key] is None else row[key] for row in rows]
+# Most shares are near 1: above the knee of the axis they get more room.
+_KNEE, _TIMES = 0.8, 12
+
+
+def _stretch(share: Floats) -> Floats:
+    return np.where(share < _KNEE, share, _KNEE + _TIMES * (share - _KNEE))
+
+
+def _shrink(height: Floats) -> Floats:
+    return np.where(height < _KNEE, height, _KNEE + (height - _KNEE) / _TIMES)
+
+
+def _column(rows: Sequence[Row], key: str) -> Floats:
+    return np.array([np.nan if row[key] is None else row[key] for row in rows], dtype=float)
 
 
 def _span(row: Row) -> str:

@@ -1,12 +1,13 @@
 """Run a study: its jobs on all cores, each kept in a journal as it ends, then the table, the claims and the figures.
 
-A run that was stopped goes on where it was: jobs found in the journal are not run again. A journal of another version,
+A run that was stopped goes on where it was: jobs found in the journal are not run again. A journal of other code,
 scale or data is begun anew.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import multiprocessing
 import time
@@ -16,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import softcondorcet
 from softcondorcet import __version__, threads
 from softcondorcet.errors import DataError
 from softcondorcet.options import Watch, needs
@@ -43,13 +45,13 @@ def reproduce(
 ) -> Reproduced:
     """Run the jobs that are left and write results/NAME.csv, results/NAME.json and figures/NAME.png and .svg."""
     needs("matplotlib", "plot")
-    began = time.monotonic()
-    rows = _finish(study, scale, files, folder / "work" / f"{study.name}-{scale}.jsonl", workers, fresh, watch)
+    journal = folder / "work" / f"{study.name}-{scale}.jsonl"
+    rows, seconds = _finish(study, scale, files, journal, workers, fresh, watch)
     table = study.table(rows)
     claims = study.claims(table)
     about = {
         "study": study.name, "title": study.title, "scale": scale, "version": __version__,
-        "seconds": round(time.monotonic() - began, 1), "claims": [asdict(claim) for claim in claims],
+        "seconds": round(seconds, 1), "claims": [asdict(claim) for claim in claims],
     }  # fmt: skip
     written = [_write_table(table, folder / "results" / f"{study.name}.csv")]
     written.append(_write(folder / "results" / f"{study.name}.json", json.dumps(about, indent=2, ensure_ascii=False)))
@@ -91,30 +93,43 @@ def _value(cell: str) -> Any:
 
 def _finish(
     study: Study, scale: Scale, files: Files, journal: Path, workers: int | None, fresh: bool, watch: Watch | None
-) -> list[Row]:
-    """The rows of all jobs, in the order of the jobs: from the journal, or run now."""
-    head = {"study": study.name, "scale": scale, "version": __version__,
+) -> tuple[list[Row], float]:
+    """The rows of all jobs, in their order: from the journal, or run now; and the seconds that all runs took."""
+    head = {"study": study.name, "scale": scale, "version": __version__, "code": _digest(),
             "data": {name: path.stat().st_size for name, path in files.items()}}  # fmt: skip
     jobs = {json.dumps(job, sort_keys=True): job for job in study.jobs(scale, files)}
     done = {} if fresh else _read_journal(journal, head)
     if not done:
         _write(journal, json.dumps(head))
     left = {key: job for key, job in jobs.items() if key not in done}
+    before = time.monotonic()
     with journal.open("a", encoding="utf-8") as file:
         for key, rows in _run(study, left, files, workers, len(jobs), watch):
-            done[key] = rows
+            now = time.monotonic()
+            done[key], before = (rows, now - before), now
             # A line begins with its end of line: it is whole even where the one before was cut off.
-            file.write("\n" + json.dumps([key, rows], allow_nan=False))
+            file.write("\n" + json.dumps([key, *done[key]], allow_nan=False))
             file.flush()
-    return [row for key in jobs for row in done[key]]
+    return [row for key in jobs for row in done[key][0]], sum(done[key][1] for key in jobs)
 
 
-def _read_journal(journal: Path, head: dict[str, Any]) -> dict[str, list[Row]]:
-    """Finished jobs, if the journal is of the same run; a line cut off by a stop is left out."""
+def _digest() -> str:
+    """Of all modules here: what another version of the code has found is not what this one would find."""
+    found = hashlib.sha256()
+    for path in sorted(Path(softcondorcet.__file__).parent.rglob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def _read_journal(journal: Path, head: dict[str, Any]) -> dict[str, tuple[list[Row], float]]:
+    """Finished jobs, their rows and the seconds since the one before, if the journal is of the same run.
+
+    A line cut off by a stop is left out.
+    """
     if not journal.exists():
         return {}
     lines = journal.read_text(encoding="utf-8").splitlines()
-    done: dict[str, list[Row]] = {}
+    done: dict[str, tuple[list[Row], float]] = {}
     for number, line in enumerate(lines):
         try:
             entry = json.loads(line)
@@ -123,7 +138,8 @@ def _read_journal(journal: Path, head: dict[str, Any]) -> dict[str, list[Row]]:
         if number == 0 and entry != head:
             return {}
         if number:
-            done[entry[0]] = entry[1]
+            key, rows, seconds = entry
+            done[key] = rows, seconds
     return done
 
 

@@ -26,7 +26,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from softcondorcet.reproduce.figures import figure, whiskers
+from softcondorcet.reproduce.figures import figure, whiskers, words
 from softcondorcet.reproduce.intervals import above, below, difference, shown, spread
 from softcondorcet.reproduce.sparse_measure import CONTESTS, LOSSES, MISSING, PAPER, VASE, work
 from softcondorcet.reproduce.study import Claim, Files, Job, Row, Scale, Study
@@ -196,50 +196,61 @@ def _worst_claim(found: Found, measure: str) -> Claim:
 
 _PANELS = {
     "fits of a model": ("sgd", "fenchel_young", "sco", "sco soft", "elo_fit", "plackett_luce"),
-    "majority rules": ("sgd", "ranked_pairs", "schulze", "iterated_maximal_lotteries", "kemeny", "copeland"),
+    "majority rules": ("sgd", "ranked_pairs", "schulze", "kemeny", "iterated_maximal_lotteries", "copeland"),
     "counts, and one pass": ("sgd", "approval", "plurality", "borda", "stv", "maximal_lotteries", "elo", "weng_lin"),
+}
+_NEAR = {
+    "fits of a model": _PANELS["fits of a model"],
+    "majority rules": _PANELS["majority rules"][:4],
+    "other settings\n(else rate 0.1, prior 0.01)": ("sgd", "sgd 0.01", "elo_fit", "elo_fit 1"),
 }
 _TITLES = {"uniform": "drawn at random", "skill": "matched by skill"}
 
 
 def draw(rows: Sequence[Row]) -> dict[str, Figure]:
     """Both measures against n for all methods, and the distance less that of SGD for those near it."""
-    near = dict(list(_PANELS.items())[:2])
     return {
-        "distance": _draw(rows, "distance", "wrong pairs of 190 (Kendall-tau)", _PANELS),
-        "mtrd": _draw(rows, "mtrd", "mean skill difference of wrong pairs", _PANELS),
-        "difference": _draw(rows, "distance_over_sgd", "wrong pairs less those of sgd", near),
+        "distance": _draw(rows, "distance", "wrong pairs of 190 (Kendall-tau distance)", _PANELS),
+        "mtrd": _draw(
+            rows, "mtrd", "mean difference in skill of wrong pairs (skills: mean 100, deviation 30)", _PANELS
+        ),
+        "difference": _draw(
+            rows, "distance_over_sgd", "wrong pairs of 190, less those of SCO by SGD on the same contests", _NEAR
+        ),
     }
 
 
 def _draw(rows: Sequence[Row], measure: str, label: str, panels: Mapping[str, Sequence[str]]) -> Figure:
-    """A row of panels for each way to draw agents, legends below; intervals stand side by side, not on each other."""
+    """A column of panels for each way to draw agents; intervals stand side by side, not on each other."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
     absolute = not measure.endswith("sgd")
-    made, axes = figure(4.1 * len(panels), 8, nrows=2, ncols=len(panels), sharey="row" if absolute else False)
-    for line, matching in zip(axes, MISSING, strict=True):
+    made, axes = figure(9, 9.5, nrows=len(panels), ncols=2, sharey="row")
+    for column, matching in zip(axes.T, MISSING, strict=True):
         share = {
             row["n"]: row["missing"] for row in rows if row["matching"] == matching and row.get("missing") is not None
         }
-        for axis, (title, methods) in zip(line, panels.items(), strict=True):
+        column[0].set_title(f"agents {_TITLES[matching]}")
+        for axis, methods in zip(column, panels.values(), strict=True):
             for number, method in enumerate(methods):
                 picked = [row for row in rows if (row["matching"], row["method"]) == (matching, method)]
                 picked.sort(key=lambda row: int(row["n"]))
                 x = [place + 0.07 * (number - len(methods) / 2) for place in range(len(picked))]
-                whiskers(axis, x, [r[measure] for r in picked], [r[f"{measure}_half"] for r in picked], number, method)
-            axis.set_title(f"{title}; agents {_TITLES[matching]}", fontsize="medium")
-            ticks = [f"{n}\n{f'{100 * part:.0f}' if part > 0.01 else '< 1'} %" for n, part in share.items()]
+                mean, half = ([row[key] for row in picked] for key in (measure, f"{measure}_half"))
+                whiskers(axis, x, mean, half, number, words(method))
+            ticks = [f"{n}\n{f'{100 * part:.0f}' if part > 0.01 else '< 1'}" for n, part in share.items()]
             axis.set_xticks(range(len(share)), ticks)
             if absolute:
                 axis.set(yscale="log")
                 axis.yaxis.set_major_locator(FixedLocator([1, 2, 3, 5, 10, 20, 30, 50, 100]))
                 axis.yaxis.set_major_formatter("{x:g}")
                 axis.yaxis.set_minor_locator(NullLocator())
-        line[0].set_ylabel(label)
-    for axis in axes[1]:
-        axis.set_xlabel("contests, and share of pairs in none")
-        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=2, fontsize="small", frameon=False)
+        column[-1].set_xlabel("contests; below, % of pairs in none")
+    for axis, title in zip(axes[:, 1], panels, strict=True):
+        axis.legend(title=title, loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small", frameon=False)
+    made.supylabel(label, fontsize="medium")
+    seeds = next(row["seeds"] for row in rows if row.get(measure) is not None)
+    made.suptitle(f"Sparse data: 20 agents, means of {seeds} seeds, 95 % intervals")
     return made
 
 

@@ -23,18 +23,33 @@ Files = Mapping[str, Path]
 
 @dataclass(frozen=True)
 class Claim:
-    """A figure of the paper beside ours. `agrees` is None where there is nothing to agree with: `why` says more."""
+    """A figure of the paper beside ours. `agrees` is None where there is nothing to agree with: `why` says more.
+
+    `difference` is ours less the paper's, where both are numbers.
+    """
 
     what: str
     paper: str
     ours: str
     agrees: bool | None
     why: str = ""
+    difference: str = ""
 
     @classmethod
-    def near(cls, what: str, paper: float, ours: float, within: float, why: str = "") -> Claim:
-        """Two numbers that should differ by at most `within`."""
-        return cls(what, f"{paper:g}", f"{ours:.4g}", abs(paper - ours) <= within * (1 + 1e-12), why)
+    def near(
+        cls,
+        what: str,
+        paper: float,
+        ours: float,
+        within: float,
+        why: str = "",
+        *,
+        form: str = ".4g",
+        judge: bool = True,
+    ) -> Claim:
+        """Two numbers, ours in that form, that should differ by at most `within`, if they are to be judged."""
+        agrees = abs(paper - ours) <= within * (1 + 1e-9) if judge else None
+        return cls(what, f"{paper:g}", f"{ours:{form}}", agrees, why, f"{ours - paper:+{form}}")
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@
 appendix, is the number of steps after which the order is C > A > B for good: for plain gradient descent from equal
 ratings, and for SGD with batches of two, where the paper's mean of three seeds is held against means of three of ours.
 
-All six values of gradient descent are within 22 steps of ours. A start that is not quite equal explains the rest: the
-rows "gd, noise" start from the middle plus normal noise of 0.01, and show how far T_conv then spreads.
+Five of the six values of gradient descent are two or three steps below ours, and one is 20 above: at most 2 %, but for
+28 steps, of which 2 % is half a step. A start that is not quite equal explains all of them: the rows "gd, noise" start
+from the middle plus normal noise of 0.01, and show how far T_conv then spreads.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ FIRST = {"bradley_terry": "A", "elo": None, "sco": "C", "sigmoidal_program": "C"
          "borda": None, "copeland": None}  # fmt: skip
 _SEEDS: dict[Scale, int] = {"tiny": 5, "quick": 100, "paper": 1000}
 _NOISE = 0.01
-_MISPRINT = "; 17 is a fifteenth of what gradient descent takes at that rate, and less than SGD at ten times the rate"
+_MISPRINT = "; 17 is a seventeenth of what gradient descent takes at that rate, and less than SGD at ten times the rate"
 
 
 def example() -> Profile:
@@ -63,7 +64,7 @@ def work(job: Job, files: Files) -> list[Row]:
 
 
 def steps_to_best(profile: Profile, options: Mapping[str, Any], seed: int) -> int:
-    """Steps after which the order is C > A > B, strictly, for good."""
+    """Steps after which the order is C > A > B, strictly, for good: one more than the last with another order."""
     a, b, c = (profile.agents.index(name) for name in "ABC")
     other = 0
 
@@ -77,7 +78,7 @@ def steps_to_best(profile: Profile, options: Mapping[str, Any], seed: int) -> in
     steps = round((15 if options["batch"] == "all" else 60) * options["temperature"] ** 2 / options["lr"])
     every = 1 if options["batch"] == "all" and not options["noise"] else max(1, steps // 1500)
     rank(profile, "sco", solver="sgd", **options, seed=seed, steps=steps, watch=watch, every=every)
-    return other
+    return other + every
 
 
 def table(rows: Sequence[Row]) -> list[Row]:
@@ -107,14 +108,16 @@ def claims(rows: Sequence[Row]) -> list[Claim]:
         if row["method"] == "gd":
             noisy = next(r for r in rows if r["method"] == "gd, noise" and (r["lr"], r["temperature"]) == (row["lr"], row["temperature"]))  # noqa: E501  # fmt: skip
             why = f"from a start with noise {_NOISE}: {noisy['low']:g} to {noisy['high']:g}"
-            # Steps are whole: one step more or less is no disagreement.
-            within = max(0.02 * row["paper"], 1.0)
+            within = 0.02 * row["paper"]
             found.append(Claim.near(f"T_conv of gradient descent, {where}", row["paper"], row["steps"], within, why))
         elif row["method"] == "sgd":
             inside = row["low"] <= row["paper"] <= row["high"] if row["seeds"] >= 100 else None
             why = f"95 % of means of 3 seeds: {row['low']:g} to {row['high']:g}"
             why += _MISPRINT if row["paper"] == 17.0 else ""
-            found.append(Claim(f"T_conv of SGD, {where}", f"{row['paper']:g}", f"{row['steps']:g}", inside, why))
+            difference = f"{row['steps'] - row['paper']:+.2f}"
+            found.append(
+                Claim(f"T_conv of SGD, {where}", f"{row['paper']:g}", f"{row['steps']:g}", inside, why, difference)
+            )
         elif FIRST.get(row["method"]):
             first = FIRST[row["method"]]
             found.append(Claim(f"{row['method']} puts first", str(first), row["order"][0], row["order"][0] == first))
@@ -122,21 +125,30 @@ def claims(rows: Sequence[Row]) -> list[Claim]:
 
 
 def draw(rows: Sequence[Row]) -> dict[str, Figure]:
-    """Steps of gradient descent and of SGD beside the paper's."""
-    made, axes = figure(8, 4, ncols=2, sharey=True)
-    for axis, method, title in zip(axes, ("gd", "sgd"), ("gradient descent", "SGD, batches of 2"), strict=True):
+    """Steps of gradient descent and of SGD; the paper's a little to the right, where no whisker hides them."""
+    made, axes = figure(8, 4.4, ncols=2, sharey=True)
+    seeds = max(row["seeds"] for row in rows if row["method"] == "sgd")
+    titles = (
+        "gradient descent\n(the same in every run)",
+        f"SGD, batches of 2: mean of {seeds:,} runs\n(whiskers: 95 % of means of 3; paper: mean of 3)",
+    )
+    for axis, method, title in zip(axes, ("gd", "sgd"), titles, strict=True):
         for number, rate in enumerate((0.01, 0.1)):
             picked = [row for row in rows if row["method"] == method and row["lr"] == rate]
             x = [row["temperature"] for row in picked]
             half = [[row["steps"] - row["low"] for row in picked], [row["high"] - row["steps"] for row in picked]]
             axis.errorbar(x, [row["steps"] for row in picked], yerr=half, label=f"ours, rate {rate}", capsize=3, **look(number))  # noqa: E501  # fmt: skip
             hollow = {**look(number), "linestyle": "none", "markerfacecolor": "none", "markersize": 9}
-            axis.plot(x, [row["paper"] for row in picked], label=f"paper, rate {rate}", **hollow)
-        axis.set(title=title, xlabel="temperature", yscale="log", xscale="log")
+            axis.plot(
+                [1.08 * heat for heat in x], [row["paper"] for row in picked], label=f"paper, rate {rate}", **hollow
+            )
+        axis.set_title(title, fontsize="medium")
+        axis.set(xlabel="temperature", yscale="log", xscale="log")
         axis.set_xticks([0.5, 1, 2], ["0.5", "1", "2"])
+        axis.yaxis.set_major_formatter("{x:,.0f}")
         axis.minorticks_off()
     axes[0].set_ylabel("T_conv: steps until the order is C > A > B")
-    axes[1].legend(fontsize="small")
+    axes[0].legend(fontsize="small")
     return {"": made}
 
 
