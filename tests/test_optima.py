@@ -58,3 +58,12 @@ def test_too_many_agents_to_count_are_named() -> None:
 def test_a_board_of_other_agents_is_refused() -> None:
     with pytest.raises(sc.OptionError, match="board must be ratings of the agents of these votes"):
         sc.nearest_optimum(three_cycle(), sc.Ratings(("x",), np.zeros(1), "mine"))
+
+
+def test_heavy_votes_about_others_do_not_blur_the_count() -> None:
+    """Half a vote more, of ten billion, is no reason to call c above d as good as d above c."""
+    for heavy in (1e10, 1e10 + 0.5):
+        votes = sc.Profile.from_rankings([["a", "b"], ["c", "d"]], weights=[heavy, 1.0])
+        assert sc.optimal_orders(votes).count == 6
+        order, _ = sc.nearest_optimum(votes, sc.Ratings(("a", "b", "c", "d"), [4, 3, 1, 2], "mine"))
+        assert order.index("c") < order.index("d")

@@ -56,6 +56,9 @@ def test_any_profile_in_any_box(profile: Profile, width: float) -> None:
     winner, best = reference.condorcet_winner(profile), reference.kemeny_loss(profile)
     if winner is not None:
         assert board[winner] == 7.0 and (board.ranks == 1).sum() == 1
+    loser = sc.majority.condorcet_loser(profile)
+    if loser is not None:
+        assert board[loser] == -3.0 and (board.values == -3.0).sum() == 1
     assert board.lower_bound is not None and board.gap is not None
     assert board.lower_bound == pytest.approx(min(best, board.discrete_loss or 0))
 
@@ -69,6 +72,17 @@ def test_certified_pairs_are_those_that_every_near_minimum_orders_so() -> None:
     assert certain == {("a", "d"), ("b", "d"), ("c", "d")}
     assert "3 of 6 pairs of agents stand in this order in every minimum of the loss" in board.summary()
     assert sc.sigmoidal_program(tennessee()).order_certified.sum() == 6
+
+
+def test_certified_pairs_survive_json() -> None:
+    board = sc.sigmoidal_program(Profile.from_rankings([[*"abcd"], [*"bcad"], [*"cabd"]]))
+    again = sc.Ratings.from_json(board.to_json())
+    assert again.order_certified is not None and again.summary() == board.summary()
+    for a, b in itertools.permutations("abcd", 2):
+        here, there = ((x.agents.index(a), x.agents.index(b)) for x in (board, again))
+        assert board.order_certified[here] == again.order_certified[there]
+    short = sc.Ratings.from_json(board.to_json(top=2))
+    assert short.order_certified is not None and not short.order_certified.any()  # only pairs with d are certain
 
 
 def test_famous_profiles(famous: Profile) -> None:

@@ -17,7 +17,7 @@ from softcondorcet import Pairs
 from softcondorcet.kernels import envelope, newton
 from softcondorcet.majority import strong_labels
 from softcondorcet.methods import forced, relaxation
-from softcondorcet.methods.differences import close, exchangeable, first_differences, logistic, tighten
+from softcondorcet.methods.differences import certain_order, close, exchangeable, first_differences, logistic, tighten
 from softcondorcet.methods.sigmoidal_tree import Best, Proof, branch_and_bound
 
 Array = np.ndarray
@@ -155,6 +155,13 @@ def test_exchanging_ratings_of_a_better_agent_never_raises_the_loss() -> None:
 
 def test_twins_are_exchangeable_one_way() -> None:
     assert exchangeable(np.zeros((3, 3))).tolist() == np.triu(np.ones((3, 3), dtype=bool), 1).tolist()
+
+
+def test_a_pair_is_certain_where_its_detour_costs_more_than_twice_the_slack() -> None:
+    """s(x_b - x_a) <= slack / detour is below 1/2 only then; at twice the slack the two may be level."""
+    detour = np.array([[0.0, 1.9], [2.1, 0.0]])
+    assert certain_order(1.0, detour).tolist() == [[False, True], [False, False]]
+    assert not certain_order(1.0, np.array([[0.0, 2.0], [2.0, 0.0]])).any()
 
 
 CHAIN = np.triu(np.ones((4, 4)), 1)
