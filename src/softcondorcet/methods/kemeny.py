@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -134,14 +133,6 @@ def _sizes(pairs: Pairs) -> Ints:
     return np.bincount(strong_labels(pairs, by="majority"))
 
 
-class Found(NamedTuple):
-    """An order of a component, the margins it contradicts, and a bound on what any order contradicts."""
-
-    order: Ints
-    loss: float
-    bound: float
-
-
 class _Enough(Exception):  # noqa: N818
     """Time is over."""
 
@@ -187,34 +178,35 @@ def solve_large(part: Pairs, ends: float) -> Solved:
     numbers: there the proof is up to a millionth of the loss, and the bound stays below.
     """
     margin, unit, whole = in_steps(part.margin)
-    scaled = only_margins(part.agents, part.left, part.right, margin)
-    apart = optimal.WHOLE if whole else _CLOSE * loss_as_listed(scaled)
-    found = _solve_scaled(scaled, apart, ends)
-    loss, proven = contradicted_by(part, found.order), found.loss - found.bound <= apart
-    below = unit * found.bound * (1.0 if whole else 1 - 1e-12)  # less what may be rounding
-    return Solved(found.order, loss, loss if whole and proven else min(below, loss), proven)
+    solved = _solve_scaled(only_margins(part.agents, part.left, part.right, margin), whole, ends)
+    loss = contradicted_by(part, solved.order)
+    below = unit * solved.bound * (1.0 if whole else 1 - 1e-12)  # less what may be rounding
+    return replace(solved, loss=loss, bound=loss if whole and solved.proven else min(below, loss))
 
 
-def _solve_scaled(part: Pairs, apart: float, ends: float) -> Found:
-    """The order as it came, improved, if a quick bound proves it; else a better one, and bounds as dear as it takes.
+def _solve_scaled(part: Pairs, whole: bool, ends: float) -> Solved:
+    """The order as it came, improved, if a quick bound proves it; else a better one, and bounds as dear as it takes."""
+    order: Ints = np.arange(part.n_agents)
+    improve(part, order, _soon(ends))
+    loss = contradicted_by(part, order)
+    apart = optimal.WHOLE if whole else _CLOSE * loss
+    if len(part) > MOST:
+        order = search(part, [order], rounds=_ROUNDS, ends=_soon(ends))
+        loss, bound = contradicted_by(part, order), packed(part, order, ends)
+        return Solved(order, loss, bound, loss - bound <= apart)
+    quick = packed(part, order, _soon(ends))
+    if loss - quick <= apart:
+        return Solved(order, loss, quick, True)
+    order = search(part, [order, by_margins(part)], rounds=_ROUNDS, ends=_soon(ends))
+    solved = prove(part.renumbered(order), quick, apart, ends)
+    return replace(solved, order=order[solved.order])
+
+
+def prove(part: Pairs, bound: float, apart: float, ends: float) -> Solved:
+    """Better bounds on a component listed in a good order, each dearer than the last, until one proves an order.
 
     Losses of two orders count as equal if they differ by less than `apart`.
     """
-    order: Ints = np.arange(part.n_agents)
-    if len(part) > MOST:
-        order = search(part, [order], rounds=_ROUNDS, ends=_soon(ends))
-        return Found(order, contradicted_by(part, order), packed(part, order, ends))
-    improve(part, order, _soon(ends))
-    loss, quick = contradicted_by(part, order), packed(part, order, _soon(ends))
-    if loss - quick <= apart:
-        return Found(order, loss, quick)
-    order = search(part, [order, by_margins(part)], rounds=_ROUNDS, ends=_soon(ends))
-    found = prove(part.renumbered(order), quick, apart, ends)
-    return Found(order[found.order], found.loss, found.bound)
-
-
-def prove(part: Pairs, bound: float, apart: float, ends: float) -> Found:
-    """Better bounds on a component listed in a good order, each dearer than the last, until one proves an order."""
     order: Ints = np.arange(part.n_agents)
     loss, bound = loss_as_listed(part), max(bound, packed(part, order, _soon(ends)))
     if loss - bound > apart:
@@ -229,7 +221,7 @@ def prove(part: Pairs, bound: float, apart: float, ends: float) -> Found:
             loss, bound = contradicted_by(part, order), max(bound, proven)
     if apart == optimal.WHOLE:  # losses of whole margins are whole, and so is a bound, once what may be rounding is off
         bound = float(np.ceil(bound - 1e-6))
-    return Found(order, loss, bound)
+    return Solved(order, loss, bound, loss - bound <= apart)
 
 
 def _soon(ends: float) -> float:
