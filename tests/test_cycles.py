@@ -17,10 +17,11 @@ from softcondorcet.methods.cycles import Weighing, packed, weigh
 from softcondorcet.methods.linear_ordering import Program
 from softcondorcet.methods.local_search import search
 from softcondorcet.methods.optimal import loss_as_listed, margin_matrix
+from softcondorcet.methods.polish import packed_as_it_is
 
 
 def smallest_loss(pairs: Pairs) -> float:
-    return optimal.best_order(pairs, np.zeros(pairs.n_agents), optimal.as_it_is).loss
+    return optimal.best_order(pairs, np.zeros(pairs.n_agents), packed_as_it_is).loss
 
 
 def program_bound(pairs: Pairs) -> float:

@@ -110,7 +110,7 @@ def test_a_journal_of_other_data_is_not_used(tmp_path: Path) -> None:
         return squares(job, files)
 
     data = tmp_path / "votes.csv"
-    for text in ("a", "a", "more"):
+    for text in ("a", "a", "b"):
         data.write_text(text)
         reproduce(replace(TOY, work=work), "tiny", {"votes.csv": data}, tmp_path, workers=1)
     assert worked == [0, 1, 2] * 2
@@ -125,6 +125,13 @@ def test_wilson_intervals_stay_within_0_and_1() -> None:
     assert ends.min() >= 0 and ends.max() <= 1
     # An end is a true share whose own normal interval just reaches the share seen.
     assert (ends - share) ** 2 == pytest.approx(1.96**2 * ends * (1 - ends) / of, abs=1e-12)
+
+
+def test_a_table_of_other_code_cannot_be_drawn(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/posterior.csv").write_text("seed,order\n0,1 2 3\n")
+    with pytest.raises(DataError, match=r"posterior.csv: expected a column 'contests'; run 'sco reproduce posterior'"):
+        redraw(posterior.STUDY, tmp_path)
 
 
 def test_figures_can_be_drawn_again_from_the_table(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ FAIR = [["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]] * 10
     ("votes", "said"),
     [
         (FAIR[:29], "holds 29 votes; expected 30 votes or more without ties, all of one size of 3 agents or more"),
-        ([["a", "b"]] * 30, r"vote 1 ranks 2 agents \(a, b\), vote 1 ranks 2; expected 30 votes or more"),
+        ([["a", "b"]] * 30, r"vote 1 ranks 2 agents \(a, b\); expected 30 votes or more"),
         ([*FAIR, ["a", "b"]], r"vote 31 ranks 2 agents \(a, b\), vote 1 ranks 3; expected"),
         ([*FAIR[:4], ["a", ["b", "c"]], *FAIR], r"vote 5 ranks 3 agents with ties \(a, b, c\), vote 1 ranks 3"),
         ([[f"{k}", f"{k}'", f'{k}"'] for k in range(40)], "held-out votes: 0 of 40 votes can be held out"),

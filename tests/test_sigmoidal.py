@@ -70,7 +70,7 @@ def test_certified_pairs_are_those_that_every_near_minimum_orders_so() -> None:
     assert board.order_certified is not None
     certain = {(a, b) for a, b in itertools.permutations("abcd", 2) if board.order_certified[number[a], number[b]]}
     assert certain == {("a", "d"), ("b", "d"), ("c", "d")}
-    assert "3 of 6 pairs of agents stand in this order in every minimum of the loss" in board.summary()
+    assert "3 of 6 pairs of agents are proven to stand in this order in every minimum of the loss" in board.summary()
     assert sc.sigmoidal_program(tennessee()).order_certified.sum() == 6
 
 

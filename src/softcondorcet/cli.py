@@ -117,7 +117,7 @@ def rank(
     cat votes.jsonl | sco rank - --top 10 --set prior=0.1
     sco rank 'votes/*.parquet' --engine duckdb --memory 1GB
     """
-    from softcondorcet.methods.kemeny import certify as prove
+    from softcondorcet.methods.kemeny import certify
     from softcondorcet.pairs import Pairs
     from softcondorcet.registry import METHODS
     from softcondorcet.registry import rank as run
@@ -144,9 +144,9 @@ def rank(
         if start is None:
             known.pop("start", None)
         board = run(data, method, **{**known, **settings_of(settings)})
-        if proof:
+        if proof and board.gap != 0:
             work("looking for a better order")
-            board = prove(data, board, **limit)
+            board = certify(data, board, **limit)
     print_board(board, form, top, quiet)
 
 
@@ -166,9 +166,8 @@ def optima(file: str, kind: str | None, columns: tuple[str, ...], most: int, for
     if form == "json":
         click.echo(json.dumps(asdict(found), indent=2, ensure_ascii=False))
         return
-    click.echo(
-        f"{found.count:,} optimal order{'s' * (found.count != 1)}: no other contradicts as few as {found.loss:,g}"
-    )
+    several, first = "s" * (found.count != 1), f"; the first {most}" if most < found.count else ""
+    click.echo(f"{found.count:,} optimal order{several}: no other contradicts as few as {found.loss:,g}{first}")
     for order in found.orders:
         click.echo(" > ".join(map(printable, order)))
 

@@ -22,10 +22,11 @@ def check(condition: bool, option: str, expected: str, got: object) -> None:
         raise OptionError(f"{option} must be {expected}, got {got!r}")
 
 
-def needs(package: str, extra: str) -> None:
-    """A package that only an extra installs must be there: asked before any work is done for it."""
+def needs(package: str, extra: str | None = None) -> None:
+    """A package that only an extra installs, or none, must be there: asked before any work is done for it."""
     if find_spec(package) is None:
-        raise OptionError(f"this needs {package}: pip install 'softcondorcet[{extra}]'")
+        what = f"'softcondorcet[{extra}]'" if extra else package
+        raise OptionError(f"this needs {package}: pip install {what}")
 
 
 def one_of(option: str, choices: Collection[str], got: object) -> None:

@@ -18,11 +18,9 @@ import numpy as np
 
 from softcondorcet.arrays import Flags, Floats, Ints, read_only
 from softcondorcet.errors import DataError, OptionError, some
-from softcondorcet.options import check, positive
+from softcondorcet.options import check, needs, positive
 from softcondorcet.tables import as_html, printable
 
-# A smooth loss within this share of its bound counts as the global minimum: the tolerance of ``sigmoidal_program``.
-CERTIFIED = 1e-3
 # Agents in the table of a notebook.
 _SHOWN = 20
 
@@ -179,18 +177,19 @@ class Ratings:
         ended += [f"{self.steps:,} step{'s' * (self.steps > 1)}"] if self.steps else []
         lines = [f"{self.method}: {', '.join(ended)}" if ended else self.method]
         if self.discrete_loss is not None:
-            lines.append(f"the order contradicts {self.discrete_loss:,g} comparisons of the votes")
+            many = "" if self.discrete_loss == 1 else "s"
+            lines.append(f"the order contradicts {self.discrete_loss:,g} comparison{many} of the votes")
         if self.gap is not None:
             bound = f"no order contradicts fewer than {self.lower_bound:,g}"
             share = f"at most {self.gap:.3%}" if self.gap > 1e-5 else "less than 0.001%"
             rest = f"{share} of its contradictions could be avoided"
             lines.append(f"{bound}: {'this one is optimal' if self.gap <= 0 else rest}")
         if self.loss is not None and self.loss_gap is not None and self.loss_bound is not None:
-            proof = "global minimum, up to" if self.loss_gap <= CERTIFIED else "a global minimum is lower by at most"
-            lines.append(f"the loss is {self.loss:,.6g}: {proof} {max(self.loss - self.loss_bound, 0):.1g}")
+            near = f"within {_rounded_up(self.loss - self.loss_bound)} of " if self.loss_gap > 0 else ""
+            lines.append(f"the loss is {self.loss:,.6g}: {near}the global minimum")
         if self.order_certified is not None and len(self) > 1:
             share = f"{int(self.order_certified.sum()):,} of {len(self) * (len(self) - 1) // 2:,} pairs of agents"
-            lines.append(f"{share} stand in this order in every minimum of the loss")
+            lines.append(f"{share} are proven to stand in this order in every minimum of the loss")
         if self.condorcet_winner is not None:
             lines.append(f"Condorcet winner: {self.condorcet_winner} beats every other agent")
         elif 1 < len(self.smith_set) < len(self):
@@ -258,16 +257,19 @@ class Ratings:
             raise DataError(f"ratings: expected the JSON of Ratings.to_json, got {_short(error)}") from None
 
     def to_pandas(self) -> Any:
+        needs("pandas")
         import pandas
 
         return pandas.DataFrame(self.rows())
 
     def to_polars(self) -> Any:
+        needs("polars")
         import polars
 
         return polars.DataFrame(self.rows())
 
     def to_arrow(self) -> Any:
+        needs("pyarrow")
         import pyarrow
 
         return pyarrow.Table.from_pylist(self.rows())
@@ -322,7 +324,13 @@ def _share_left(loss: float | None, bound: float | None) -> float | None:
     """How much of a loss could still be saved; what rounding may have left counts as nothing."""
     if loss is None or bound is None:
         return None
-    return (loss - bound) / loss if loss - bound > 1e-12 * loss else 0.0
+    return (loss - bound) / loss if loss - bound > max(1e-12 * loss, 1e-15) else 0.0
+
+
+def _rounded_up(value: float) -> str:
+    """Two digits, and never less than the value."""
+    digit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return f"{math.ceil(value / digit) * digit:,.10g}"
 
 
 def _short(error: Exception) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from softcondorcet.errors import DataError
+from softcondorcet.errors import DataError, OptionError
 from softcondorcet.screen import progress
 
 if TYPE_CHECKING:
@@ -73,6 +73,8 @@ def reproduce(
         return
     wanted = dict.fromkeys(one for name in names for one in (NAMES if name == "all" else (name,)))
     chosen = [study(name) for name in wanted]
+    if data is not None and not any(item.needs for item in chosen):
+        raise OptionError(f"--data must be left out for {', '.join(wanted)}, got {str(data)!r}")
     failed: dict[str, str] = {}
     for item in chosen:
         try:

@@ -22,6 +22,7 @@ from softcondorcet.arrays import Floats, Ints
 from softcondorcet.majority import condorcet_winner, smith_set, strong_labels
 from softcondorcet.methods import optimal
 from softcondorcet.methods.cycles import MOST, packed, weigh
+from softcondorcet.methods.descent import PairwiseLoss, Stage
 from softcondorcet.methods.linear_ordering import solve_program
 from softcondorcet.methods.local_search import by_margins, contradicted_by, evenly, improve, search
 from softcondorcet.methods.optimal import (
@@ -87,7 +88,9 @@ def kemeny(data: Data, *, time_limit: float = 60.0, bounds: tuple[float, float] 
 def certify(data: Data, board: Ratings, *, time_limit: float = 10.0) -> Ratings:
     """The same ratings with a proven ``lower_bound`` on the discrete loss of any order, and so a ``gap``.
 
-    Whatever method made them. If the search for the bound meets a better order, a warning of the result says so.
+    Whatever method made them, and from whatever votes: what is said is about these, and what the ratings said of others
+    is dropped. If the search for the bound meets a better order, a warning of the result says so. The sigmoid loss of
+    ``sco`` is the mean discrete loss of random orders (``differences``), so it has the same bound, ``loss_bound``.
 
     >>> from softcondorcet import Profile
     >>> votes = Profile.from_rankings([["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]])
@@ -98,34 +101,36 @@ def certify(data: Data, board: Ratings, *, time_limit: float = 10.0) -> Ratings:
     not_negative("time_limit", time_limit)
     check(isinstance(board, Ratings), "board", "Ratings", board)
     values = board.values_of(pairs.agents)
-    loss = pairs.discrete_loss(values)
-    known = board.lower_bound if board.discrete_loss == loss and board.lower_bound is not None else 0.0
-    better, bound, notes = loss, known, board.warnings
-    if bound < loss:
-        best = best_order(pairs, values, within(time.monotonic() + time_limit, _sizes(pairs)))
-        better, bound = (unavoidable(pairs) + part for part in (best.loss, best.bound))
+    ends = time.monotonic() + time_limit
+    best = best_order(pairs, values, within(ends, _sizes(pairs)))
+    loss, smooth = pairs.discrete_loss(values), _sigmoid_loss(board, pairs, values)
+    better, bound = (unavoidable(pairs) + part for part in (best.loss, best.bound))
+    bound, notes = min(bound, loss), list(board.warnings)
     if better < loss * (1 - 1e-12):
-        notes = (*notes, f"an order that contradicts {better:,g} comparisons exists; this one contradicts {loss:,g}")
-    bound = max(known, min(bound, loss))
+        notes.append(f"an order that contradicts {better:,g} comparisons exists; this one contradicts {loss:,g}")
+    if not best.proven and time.monotonic() >= ends:
+        notes.append(f"the search for a bound ended after {time_limit:g} s; it may rise with more time")
     return replace(
         board,
         discrete_loss=loss,
         lower_bound=bound,
-        loss_bound=_bound_of_loss(board, bound),
+        loss=board.loss if smooth is None else smooth,
+        loss_bound=None if smooth is None else min(bound, smooth),
+        order_certified=None,
         condorcet_winner=condorcet_winner(pairs),
         smith_set=smith_set(pairs),
-        warnings=notes,
+        warnings=tuple(notes),
     )
 
 
-def _bound_of_loss(board: Ratings, bound: float) -> float | None:
-    """The plain sigmoid loss is the mean discrete loss of random orders (``differences``): it has the same bound."""
+def _sigmoid_loss(board: Ratings, pairs: Pairs, values: Floats) -> float | None:
+    """The plain sigmoid loss of ratings that were made to minimise it; None for those of another loss."""
     plain = {"loss": "kendall", "sharpness": 1.0, "prior": 0.0, "ties": "half"}
-    if board.loss is None or not all(board.options.get(key, value) == value for key, value in plain.items()):
-        return board.loss_bound
-    if board.method not in ("sco", "sigmoidal_program"):
-        return board.loss_bound
-    return max(min(bound, board.loss), board.loss_bound or 0.0)
+    others = any(board.options.get(key, value) != value for key, value in plain.items())
+    if others or board.method not in ("sco", "sigmoidal_program"):
+        return None
+    low, high = board.options["bounds"]
+    return PairwiseLoss(pairs, (low, high)).value(values, Stage(1.0, board.options["temperature"]))
 
 
 def _sizes(pairs: Pairs) -> Ints:

@@ -216,7 +216,7 @@ def solve_program(
         program.add(cuts)
     x = _cut_until_done(program.solve, program, search, ends)
     if x is not None:
-        program.fix(search.order, search.loss, apart)
+        program.fix(search.order, search.loss, 0.99 * apart)  # fixed pairs hide no order that `learn` rules out
         program.add_near(x)
         program.whole(search.order, apart)
         _cut_until_done(program.solve_whole, program, search, ends)

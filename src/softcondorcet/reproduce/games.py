@@ -61,7 +61,8 @@ def _refuse_other_forms(votes: Profile, path: Path) -> None:
         v = int(np.argmax(wrong))
         agents = some(votes.agents[k] for k in votes.agent[votes.start[v] : votes.start[v + 1]])
         came = f"ranks {votes.length[v]} agents{' with ties' if tiers[v] < votes.length[v] else ''} ({agents})"
-        raise DataError(f"{path}: vote {v + 1} {came}, vote 1 ranks {first}; {_EXPECTED}")
+        other = f", vote 1 ranks {first}" if v else ""
+        raise DataError(f"{path}: vote {v + 1} {came}{other}; {_EXPECTED}")
 
 
 def describe(files: Files, train: Profile, test: Profile) -> Row:

@@ -63,7 +63,10 @@ def redraw(study: Study, folder: Path) -> list[Path]:
     path = folder / "results" / f"{study.name}.csv"
     if not path.exists():
         raise DataError(f"{path}: expected the table of an earlier run; run 'sco reproduce {study.name}' first")
-    return draw(study, read_table(path), folder)
+    try:
+        return draw(study, read_table(path), folder)
+    except KeyError as error:
+        raise DataError(f"{path}: expected a column {error}; run 'sco reproduce {study.name}' again") from error
 
 
 def draw(study: Study, table: Sequence[Row], folder: Path) -> list[Path]:
@@ -95,8 +98,8 @@ def _finish(
     study: Study, scale: Scale, files: Files, journal: Path, workers: int | None, fresh: bool, watch: Watch | None
 ) -> tuple[list[Row], float]:
     """The rows of all jobs, in their order: from the journal, or run now; and the seconds that all runs took."""
-    head = {"study": study.name, "scale": scale, "version": __version__, "code": _digest(),
-            "data": {name: path.stat().st_size for name, path in files.items()}}  # fmt: skip
+    head = {"study": study.name, "scale": scale, "version": __version__, "code": _digest(_modules()),
+            "data": {name: _digest([path]) for name, path in files.items()}}  # fmt: skip
     jobs = {json.dumps(job, sort_keys=True): job for job in study.jobs(scale, files)}
     done = {} if fresh else _read_journal(journal, head)
     if not done:
@@ -113,11 +116,16 @@ def _finish(
     return [row for key in jobs for row in done[key][0]], sum(done[key][1] for key in jobs)
 
 
-def _digest() -> str:
-    """Of all modules here: what another version of the code has found is not what this one would find."""
+def _modules() -> list[Path]:
+    """The code: what another version of it has found is not what this one would find."""
+    return sorted(Path(softcondorcet.__file__).parent.rglob("*.py"))
+
+
+def _digest(paths: list[Path]) -> str:
     found = hashlib.sha256()
-    for path in sorted(Path(softcondorcet.__file__).parent.rglob("*.py")):
-        found.update(path.read_bytes())
+    for path in paths:
+        with path.open("rb") as file:
+            found.update(hashlib.file_digest(file, "sha256").digest())
     return found.hexdigest()[:16]
 
 
@@ -134,9 +142,11 @@ def _read_journal(journal: Path, head: dict[str, Any]) -> dict[str, tuple[list[R
         try:
             entry = json.loads(line)
         except ValueError:
-            continue
+            entry = None
         if number == 0 and entry != head:
             return {}
+        if entry is None:
+            continue
         if number:
             key, rows, seconds = entry
             done[key] = rows, seconds

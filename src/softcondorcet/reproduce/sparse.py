@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from softcondorcet.reproduce.figures import figure, whiskers, words
@@ -131,7 +132,7 @@ def _pair_claims(found: Found) -> list[Claim]:
                 # Of independent contests, f(10) = mean of (1 - p)^10 over pairs >= (mean of (1 - p)^5)^2 = f(5)^2.
                 why = "contests drawn alike leave f(10) >= f(5)^2, so 0.88 here and 0.75 at n = 10 exclude each other"
             agrees = claim.agrees if row["seeds"] >= _ENOUGH else None
-            made.append(Claim(claim.what, claim.paper, claim.ours, agrees, why))
+            made.append(replace(claim, agrees=agrees, why=why))
     return made
 
 
@@ -151,7 +152,7 @@ def _other_claims(found: Found) -> list[Claim]:
     apart = max((row["distance_over_sgd"] for row in pairs), key=abs)
     where = "skill, less than 50 % missing"
     made.append(found.claim(f"KTD of ranked_pairs less that of sgd, {where}", "comparable",
-                            f"at most {apart:+.1f}", abs(apart) <= _COMPARABLE))  # fmt: skip
+                            f"by {apart:+.1f}, the furthest", abs(apart) <= _COMPARABLE))  # fmt: skip
     level = [row for row in pairs if not below(row, "mtrd_over_sgd")]
     ours = f"lower in {len(pairs) - len(level)} of {len(pairs)}"
     why = "; ".join(f"n = {row['n']}: {shown(row, 'mtrd_over_sgd')}" for row in level)
@@ -159,7 +160,7 @@ def _other_claims(found: Found) -> list[Claim]:
     elo = {key: [by[key, n, "elo_fit"] for n in CONTESTS] for key in MISSING}
     apart = max((row["distance_over_sgd"] for row in elo["uniform"]), key=abs)
     made.append(found.claim("KTD of elo_fit less that of sgd, uniform", "comparable",
-                            f"at most {apart:+.1f}", abs(apart) <= _COMPARABLE))  # fmt: skip
+                            f"by {apart:+.1f}, the furthest", abs(apart) <= _COMPARABLE))  # fmt: skip
     higher = sum(above(row, "distance_over_sgd") for row in elo["skill"])
     strong = [f"{key} {shown(by[key, 20, 'elo_fit 1'], 'distance_over_sgd', 1)}" for key in MISSING]
     made.append(found.claim(

@@ -107,12 +107,13 @@ def claims(rows: Sequence[Row]) -> list[Claim]:
         where = f"rate {row.get('lr')}, temperature {row.get('temperature')}"
         if row["method"] == "gd":
             noisy = next(r for r in rows if r["method"] == "gd, noise" and (r["lr"], r["temperature"]) == (row["lr"], row["temperature"]))  # noqa: E501  # fmt: skip
-            why = f"from a start with noise {_NOISE}: {noisy['low']:g} to {noisy['high']:g}"
+            why = f"from a start with noise {_NOISE}: {noisy['low']:g} to {noisy['high']:g}; asked: 2 %"
             within = 0.02 * row["paper"]
             found.append(Claim.near(f"T_conv of gradient descent, {where}", row["paper"], row["steps"], within, why))
         elif row["method"] == "sgd":
             inside = row["low"] <= row["paper"] <= row["high"] if row["seeds"] >= 100 else None
             why = f"95 % of means of 3 seeds: {row['low']:g} to {row['high']:g}"
+            why += "; too few seeds to tell" if inside is None else ""
             why += _MISPRINT if row["paper"] == 17.0 else ""
             difference = f"{row['steps'] - row['paper']:+.2f}"
             found.append(
