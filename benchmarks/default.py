@@ -2,7 +2,7 @@
 
     python benchmarks/default.py preflib-paper.zip [--sample 20] [--csv benchmarks/results/default.csv]
 
-On a sample of each group of the paper's Table 2, in turns: ours from votes to ratings, theirs one run of SGD with the
+On a sample of each group of the paper's Table 2: ours from votes to ratings, theirs one run of SGD with the
 settings of the paper's appendix, after the votes are loaded. A run of theirs takes hours on long votes, so its steps
 are timed until they fill `SECONDS`, and the time is scaled up to all of them; `measured` says which part was run.
 The last line adds the groups up to all 12,680 instances. Exits with 1 if ours is not 20 times faster there; up to ten

@@ -403,5 +403,12 @@ def test_components_too_large_for_subsets_have_a_bound_by_default(agents: int, g
     board = sc.sco(noise)
     assert board.lower_bound is not None and board.gap is not None and board.loss_gap is not None
     assert 0 < board.gap < gap and board.gap <= board.loss_gap < gap + 1e-3
-    assert "could be avoided" in " ".join(board.summary())
+    assert "could be avoided" in " ".join(board.summary()) and "weak" not in " ".join(board.summary())
     assert board.lower_bound <= (sc.iterated_search(noise, rounds=3).discrete_loss or 0)
+
+
+def test_a_weak_bound_is_called_so() -> None:
+    """Agents seen a few times each: the cycles of their majorities are longer than three."""
+    board = sc.sco(sc.synthetic.tournament(600, agents=800, size=4, noise=30, seed=1)[0])
+    assert board.gap is not None and board.gap > 0.5
+    assert "could be avoided, a weak bound" in " ".join(board.summary())

@@ -23,6 +23,8 @@ from softcondorcet.tables import as_html, printable
 
 # Agents in the table of a notebook.
 _SHOWN = 20
+# A gap over this says more about the bound than about the order.
+_WEAK = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +184,8 @@ class Ratings:
         if self.gap is not None:
             bound = f"no order contradicts fewer than {self.lower_bound:,g}"
             share = f"at most {self.gap:.3%}" if self.gap > 1e-5 else "less than 0.001%"
-            rest = f"{share} of its contradictions could be avoided"
+            weak = ", a weak bound" if self.gap > _WEAK else ""
+            rest = f"{share} of its contradictions could be avoided{weak}"
             lines.append(f"{bound}: {'this one is optimal' if self.gap <= 0 else rest}")
         if self.loss is not None and self.loss_gap is not None and self.loss_bound is not None:
             near = f"within {_rounded_up(self.loss - self.loss_bound)} of " if self.loss_gap > 0 else ""
