@@ -185,7 +185,7 @@ def test_watching() -> None:
         seen.append((node, nodes, ratings.min(), ratings.max()))
 
     board = sc.sigmoidal_program(sc.synthetic.mallows(9, agents=8, phi=1.0, seed=2), temperature=12, watch=watch)
-    assert [row[:2] for row in seen] == [(k, 10_000) for k in range(1, board.steps + 1)]
+    assert [row[:2] for row in seen] == [(k, 100_000) for k in range(1, board.steps + 1)]
     assert len(seen) > 1 and min(row[2] for row in seen) >= 0 and max(row[3] for row in seen) <= 100
 
 

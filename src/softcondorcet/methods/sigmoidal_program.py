@@ -59,7 +59,7 @@ def sigmoidal_program(
     temperature: float | Literal["auto"] = "auto",
     bounds: Box = (0.0, 100.0),
     tol: float = 1e-3,
-    nodes: int = 10_000,
+    nodes: int = 100_000,
     time_limit: float = 60.0,
     watch: Watch | None = None,
 ) -> Ratings:
