@@ -141,7 +141,10 @@ def draw(rows: Sequence[Row]) -> dict[str, Figure]:
             axis.errorbar(x, [row["steps"] for row in picked], yerr=half, label=f"ours, rate {rate}", capsize=3, **look(number))  # noqa: E501  # fmt: skip
             hollow = {**look(number), "linestyle": "none", "markerfacecolor": "none", "markersize": 9}
             axis.plot(
-                [1.08 * heat for heat in x], [row["paper"] for row in picked], label=f"paper, rate {rate}", **hollow
+                [1.08 * heat for heat in x],
+                [row["paper"] for row in picked],
+                label=f"paper, rate {rate} (set aside)",
+                **hollow,
             )
         axis.set_title(title, fontsize="medium")
         axis.set(xlabel="temperature", yscale="log", xscale="log")
