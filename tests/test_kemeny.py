@@ -301,6 +301,7 @@ def test_the_common_step_divides_all_margins(counts: list[int], step: float) -> 
 
 def test_margins_without_a_common_step() -> None:
     assert common_step(np.array([1.0, np.sqrt(2.0), np.pi])) == 0
+    assert common_step(np.array([1e30, 1.0])) == 0
     assert common_step(np.array([1e18, 1.0])) == 0  # sums of the two cannot tell one from none
     assert common_step(np.array([1.0, 1 + 1e-7])) == pytest.approx(1e-7)  # near a step is not at it
     assert common_step(np.zeros(3)) == 0

@@ -19,7 +19,7 @@ import numpy as np
 from softcondorcet.arrays import Floats, Ints
 from softcondorcet.kernels import orders
 from softcondorcet.methods import optimal
-from softcondorcet.methods.kemeny import within
+from softcondorcet.methods.kemeny import solve_within
 from softcondorcet.pairs import Pairs
 
 
@@ -38,7 +38,7 @@ def solve_discrete(margin: Floats, label: Ints, start: Ints, ends: float) -> Dis
 
     Components too large for subsets are searched until `ends`, a time of the monotonic clock.
     """
-    solve = within(ends, np.bincount(label))
+    solve = solve_within(ends, np.bincount(label))
     detour = np.where(label[:, None] > label[None, :], np.maximum(margin.T, 0), 0.0)
     order, loss, bound = start[np.argsort(label[start], kind="stable")], 0.0, 0.0
     for first, last in _runs(label[order]):

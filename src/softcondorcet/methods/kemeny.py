@@ -70,7 +70,7 @@ def kemeny(data: Data, *, time_limit: float = 60.0, bounds: tuple[float, float] 
     ends = time.monotonic() + time_limit
     first = _first_order(pairs, time.monotonic() + _SEARCH * time_limit)
     size = _sizes(pairs)
-    best = best_order(pairs, first, within(ends, size), in_sequence(pairs, first))
+    best = best_order(pairs, first, solve_within(ends, size), in_sequence(pairs, first))
     # Of several large components one may have used up its share, whatever time the others left.
     late = time.monotonic() >= ends or (size > optimal.SUBSETS).sum() > 1
     return rated(
@@ -102,7 +102,7 @@ def certify(data: Data, board: Ratings, *, time_limit: float = 10.0) -> Ratings:
     check(isinstance(board, Ratings), "board", "Ratings", board)
     values = board.values_of(pairs.agents)
     ends = time.monotonic() + time_limit
-    best = best_order(pairs, values, within(ends, _sizes(pairs)))
+    best = best_order(pairs, values, solve_within(ends, _sizes(pairs)))
     loss, smooth = pairs.discrete_loss(values), _sigmoid_loss(board, pairs, values)
     better, bound = (unavoidable(pairs) + part for part in (best.loss, best.bound))
     bound, notes = min(bound, loss), list(board.warnings)
@@ -160,7 +160,7 @@ def _first_order(pairs: Pairs, ends: float) -> Floats:
         return latest
 
 
-def within(ends: float, size: Ints) -> Solve:
+def solve_within(ends: float, size: Ints) -> Solve:
     """How to solve components too large for subsets, by a time of the monotonic clock, each with its share of it.
 
     `size` is the number of agents of each component.

@@ -136,7 +136,8 @@ def common_step(margin: Floats) -> float:
     first = int(np.floor(np.log10(size.max())))
     for unit in (*(10.0**place for place in range(first, first - 12, -1)), float(size.min())):
         count = np.round(size / unit)
-        if count.min() > 0 and np.abs(size - unit * count).max() <= 1e-13 * size.max():
+        whole = count.min() > 0 and np.abs(size - unit * count).max() <= 1e-13 * size.max()
+        if whole and count.max() < 2.0**53:
             step = unit * int(np.gcd.reduce(count.astype(np.int64)))
             return step if size.sum() < 2.0**50 * step else 0.0
     return 0.0
