@@ -162,16 +162,22 @@ def test_the_limit_holds_for_many_agents_seen_a_few_times() -> None:
 
 
 def test_the_limit_holds_where_votes_are_long() -> None:
-    """One component of 1,500 agents, whose cycles take seconds to pack and minutes to weigh."""
+    """One component of 1,500 agents, whose cycles take a second to pack and minutes to weigh."""
+    sc.certify(noise(0, [1.0] * 7), sc.borda(noise(0, [1.0] * 7)))  # compiles
     profile = sc.synthetic.mallows(5, agents=1500, phi=1.0, seed=1)
-    profile.pairs()
-    kemeny_module.packed(profile.pairs().renumbered(np.arange(1500)), np.arange(1500), ends=0.0)  # compiles
     began = time.process_time()  # a busy machine adds to the time on the clock, not to this
     with pytest.warns(sc.NotConverged, match="raise time_limit"):
         board = sc.kemeny(profile, time_limit=1)
-    assert time.process_time() - began < 2.2  # what it takes to begin and to end; packing alone took 1.3 s too long
+    assert time.process_time() - began < 5  # what it takes to begin and to end, on a slow machine
     assert board.status == "time_limit"
     assert board.gap is not None and 0 < board.gap < 0.5
+
+
+def test_packing_ends_in_time_with_a_bound() -> None:
+    """A look at the clock after each piece: late, the first piece is all there is, and it is a bound."""
+    pairs = sc.synthetic.mallows(5, agents=300, phi=1.0, seed=1).pairs()
+    late, whole = (kemeny_module.packed(pairs, np.arange(300), ends) for ends in (0.0, math.inf))
+    assert 0 < late < 0.2 * whole
 
 
 def test_a_program_with_no_time_still_answers() -> None:
