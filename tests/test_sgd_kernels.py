@@ -89,7 +89,7 @@ cases = given(
 
 @cases
 @settings(max_examples=60, deadline=None)
-@pytest.mark.parametrize("tau", [0.01, 0.5, 3.0])  # the first needs the form for wide boxes
+@pytest.mark.parametrize("tau", [0.01, 0.5, 3.0])  # the first needs the form for ratings far apart
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_sigmoid_step(layout: str, tau: float, m: int, n: int, batch: int, ties: bool, seed: int) -> None:
     votes = some_votes(m, n, seed, ties)
@@ -115,6 +115,17 @@ def test_both_forms_of_the_slope(layout: str, ratio: float) -> None:
     run_sigmoid(plan_sigmoid(*votes, 9, layout=layout), moved, [0.1 * tau * tau], tau, *BOX, state_of(0), picks)
     assert moved - r == pytest.approx(np.array(plain) - r, abs=1e-9 * tau)
     assert np.any(abs(moved - r) > 1e-3 * tau)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_form_goes_by_where_the_ratings_are(layout: str) -> None:
+    """In a box too wide for exponentials, ratings near its middle move by the very bits that a narrow box gives."""
+    votes, ends = some_votes(40, 9), []
+    for far in (100.0, 1e6):
+        ends.append(some_ratings(40))
+        plan = plan_sigmoid(*votes, 9, layout=layout)
+        run_sigmoid(plan, ends[-1], np.full(20, 0.1), 1.0, -far, far, state_of(0))
+    assert np.array_equal(*ends) and not np.array_equal(ends[0], some_ratings(40))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -40,7 +40,6 @@ import numpy as np
 from softcondorcet.arrays import Floats
 from softcondorcet.kernels import votes
 from softcondorcet.kernels.batch import frozen
-from softcondorcet.kernels.pairwise import WIDE
 from softcondorcet.kernels.spread import squared_gradients
 from softcondorcet.methods.descent import PairwiseLoss, Stage
 from softcondorcet.methods.sco import sco
@@ -150,12 +149,10 @@ def _rate(profile: Profile, ratings: Floats, heat: float, bounds: Box, batch: in
 
 def gradient_noise(profile: Profile, ratings: Floats, heat: float, bounds: Box) -> float:
     """tr(C): the mean squared distance of a vote's gradient to the mean gradient."""
-    low, high = bounds
     arrays: list[Any] = [frozen(profile.start, np.int64), frozen(profile.agent, np.int32)]
     arrays += [frozen(profile.tier, np.int32), frozen(profile.weight, np.float64)]
     longest, total = int(profile.length.max()), np.zeros(profile.n_agents)
     room = np.empty(longest, np.uint32), np.empty(longest), np.empty(longest)
-    wide = (high - low) / heat > WIDE
-    squares = squared_gradients(*arrays, ratings, 1 / heat, (low + high) / 2, wide, *room, total)
+    squares = squared_gradients(*arrays, ratings, 1 / heat, sum(bounds) / 2, *room, total)
     size = float(profile.weight.sum())
     return float(squares / size - ((total / size) ** 2).sum()) / heat**2

@@ -5,7 +5,8 @@ A step draws a batch of votes and moves r <- clip(r - lr / batch * gradient) on 
     sum over votes, over pairs (a above b in the vote) of s((r_b - r_a) / tau),    s the logistic function,
 
 whose slope s'(x) needs no exponential per pair: with E_a = exp((r_a - mid) / tau), s' = E_a E_b / (E_a + E_b)^2.
-Beyond (hi - lo) / tau = WIDE this would overflow, and the slope is taken from exp(-|x|), about twice as slow.
+Ratings further than WIDE temperatures apart would overflow: for a vote that holds such, slopes are taken from
+exp(-|x|), which takes two to three times as long. What counts is where the ratings are, not how wide the box is.
 
 Three layouts, chosen by `plan_sigmoid`:
 
@@ -58,7 +59,7 @@ class SigmoidPlan(NamedTuple):
 
 @lean
 def slope(x, y, wide):
-    """s'(x - y), from the exponentials of x and y unless the box is wide."""
+    """s'(x - y); of the exponentials of x and y unless these are `wide` apart."""
     if wide:
         gap = abs(x - y)
         q = exp(-min(gap, 700.0))
@@ -67,15 +68,23 @@ def slope(x, y, wide):
 
 
 @lean
-def load_ratings(r, touched, x, d, filled, size, scale, mid, wide):
-    """Ratings of the entries just laid out, in units of tau, as exponentials unless the box is wide."""
+def load_ratings(r, touched, x, d, filled, size, scale, mid, roomy):
+    """Ratings of the entries just laid out, in units of tau. As exponentials, unless they are too wide apart for that.
+
+    Returns whether they are. Only in a roomy box can they be.
+    """
     touched, x, d = touched[filled : filled + size], x[filled : filled + size], d[filled : filled + size]
     for e in range(size):
         x[e] = (r[touched[e]] - mid) * scale
         d[e] = 0.0
+    wide = False
+    if roomy:
+        for e in range(size):
+            wide |= abs(x[e]) > WIDE / 2
     if not wide:
         for e in range(size):
             x[e] = exp(x[e])
+    return wide
 
 
 @lean
@@ -113,7 +122,7 @@ def add_vote_pairs(x, d, filled, tier, first, k, tied, wide):
 @lean
 def run_votes(r, rates, given, start, agent, tier, tied, keep, other, tau, lo, hi, state, z):
     """Steps on the votes layout. Row s of `given` is the batch of step s; without rows, batches are drawn."""
-    wide = (hi - lo) / tau > WIDE
+    roomy = (hi - lo) / tau > WIDE
     mid = 0.5 * (lo + hi)
     scale = min(1.0 / tau, HUGE / (hi - lo))
     short = SHORT if len(z.picks) > 3 else 0  # lanes of fewer votes are slower than the votes alone
@@ -122,7 +131,7 @@ def run_votes(r, rates, given, start, agent, tier, tied, keep, other, tau, lo, h
         b = filled = np.int64(0)  # a plain 0 would compile what follows once more, for a literal
         while b < len(z.picks):
             b, k, size = next_block(start, agent, tier, tied, short, b, filled, z)
-            load_ratings(r, z.touched, z.x, z.d, filled, size, scale, mid, wide)
+            wide = load_ratings(r, z.touched, z.x, z.d, filled, size, scale, mid, roomy)
             if k > short:
                 add_vote_pairs(z.x, z.d, filled, tier, z.first[0], k, tied, wide)
             else:
@@ -175,12 +184,12 @@ def add_margin_pairs(x, d, i, margin, wide):
 def run_margins(r, rates, given, table, by_signs, keep, other, tau, lo, hi, state, line, margin, z):
     """Steps on the signs or the tiers layout; `given` as in `run_votes`."""
     m = len(r)
-    wide = (hi - lo) / tau > WIDE
+    roomy = (hi - lo) / tau > WIDE
     mid = 0.5 * (lo + hi)
     scale = min(1.0 / tau, HUGE / (hi - lo))
     for s in range(len(rates)):
         choose_votes(z.picks, given, s, len(table), keep, other, state)
-        load_ratings(r, z.touched, z.x, z.d, 0, m, scale, mid, wide)
+        wide = load_ratings(r, z.touched, z.x, z.d, 0, m, scale, mid, roomy)
         if by_signs:
             sign_margins(z.picks, table, line, margin)
         at = 0
