@@ -15,6 +15,7 @@ import reference_voting
 
 import softcondorcet as sc
 from softcondorcet import Profile, Ratings
+from softcondorcet.reproduce import warmup
 
 pytestmark = pytest.mark.peer
 
@@ -138,3 +139,18 @@ def test_margins_are_theirs() -> None:
                 assert lead[a, b] == margin
                 compared += 1
     assert compared > 100
+
+
+def test_t_conv_of_the_authors_code() -> None:
+    """Gradient descent of open_spiel's Python, which made the paper's results, takes the steps of the item `warmup`."""
+    base = pytest.importorskip("open_spiel.python.voting.base", reason="pip install open_spiel==2.0.2")
+    module = pytest.importorskip("open_spiel.python.voting.soft_condorcet_optimization")
+    for lr, temperature in warmup.PAPER:
+        votes = base.PreferenceProfile(alternatives=["A", "B", "C"])
+        votes.add_vote(["A", "B", "C"], 2)
+        votes.add_vote(["C", "A", "B"], 3)
+        theirs, other = module.SoftCondorcetOptimizer(votes, temperature=temperature), 0
+        for step in range(1, warmup.enough_steps(lr, temperature) + 1):
+            theirs.step(lr, np.arange(5))
+            other = other if theirs.ranking() == warmup.BEST else step
+        assert warmup.steps_in_single_precision(warmup.example(), lr, temperature) == other + 1

@@ -146,9 +146,11 @@ def test_figures_can_be_drawn_again_from_the_table(tmp_path: Path) -> None:
 def test_warmup_agrees_with_the_paper(tmp_path: Path) -> None:
     done = reproduce(warmup.STUDY, "tiny", {}, tmp_path, workers=1)
     wrong = [claim for claim in done.claims if claim.agrees is False]
-    # Two steps of 28, of which 2 % is half a step; from starts that differ a little it takes 28 to 32.
+    # Two steps of 28, of which 2 % is half a step.
     assert [(claim.paper, claim.ours, claim.difference) for claim in wrong] == [("28", "30", "+2")]
-    assert sum(claim.agrees is True for claim in done.claims) == 10  # five of gradient descent, five methods
+    single = [claim for claim in done.claims if "single precision" in claim.what]
+    assert [claim.ours for claim in single] == ["289", "1158", "4661", "28", "115", "463"]
+    assert sum(claim.agrees is True for claim in done.claims) == 16  # eleven of gradient descent, five methods
     assert sum(claim.agrees is None for claim in done.claims) == 6  # five seeds are too few for SGD
 
 
@@ -165,7 +167,7 @@ def test_gradient_descent_takes_as_many_steps_as_a_plain_loop() -> None:
             pull[j] -= weight * p * (1 - p) / heat
         ratings += rate * pull
         steps += 1
-    options = {"lr": rate, "temperature": heat, "batch": "all", "noise": 0.0}
+    options = {"lr": rate, "temperature": heat, "batch": "all"}
     assert warmup.steps_to_best(warmup.example(), options, 0) == steps
 
 

@@ -1,9 +1,7 @@
 """What each method makes of one PrefLib instance: one row of plain values.
 
-`match` is 1 where the Condorcet winner has the highest rating, `alone` where no other agent has it too: after SGD on
-long votes several are at the upper bound together. `weak_match` is 1 where a weak winner, an agent that no other beats,
-has the highest rating; `first_match` where the first listed of all that have it is one, which is what a search for the
-maximum finds.
+`match` is 1 where the Condorcet winner has the highest rating, `alone` where no other agent has it too, `weak_match`
+where a weak winner, an agent that no other beats, has the highest rating.
 
 Distances are Kendall-tau distances over the number of pairs; `distance` is to the best order found, `nearest` to the
 optimal order nearest by, where all of them are known. `excess` is the discrete loss above that of the best order found,
@@ -112,7 +110,6 @@ class Best:
             "match": None if self.winner is None else float(self.winner in top),
             "alone": None if self.winner is None else float(top == {self.winner}),
             "weak_match": float(bool(self.weak & top)) if self.weak else None,
-            "first_match": float(self.pairs.agents[int(np.argmax(values))] in self.weak) if self.weak else None,
         }
 
     def _nearest(self, board: Ratings) -> float | None:
@@ -129,9 +126,9 @@ class Best:
 def sgd_runs(profile: Profile, best: Best, sgd: Mapping[str, Any]) -> Row:
     """The paper's Algorithm 1, `seeds` times: means over the seeds.
 
-    `sgd` holds "lr", "temperature", "batch", "steps", "seeds", and "work": a run takes fewer steps where steps times
-    the mean number of pairs of a vote would exceed it. `sgd_half` is `weak_match` after half of the steps: much the
-    same as at the end, where the top has settled.
+    `sgd` holds "lr", "temperature", "batch", "bounds", "steps", "seeds", and "work": a run takes fewer steps where
+    steps times the mean number of pairs of a vote would exceed it. `sgd_half` is `weak_match` after half of the steps:
+    much the same as at the end, where the top has settled.
     """
     length = profile.length
     pairs_per_vote = float(np.average(length * (length - 1) / 2, weights=profile.weight))
@@ -147,7 +144,7 @@ def _one_run(profile: Profile, best: Best, sgd: Mapping[str, Any], steps: int, s
     def watch(_step: int, _steps: int, ratings: Floats) -> None:
         half.update(half or best.judge_top(ratings))
 
-    options = {key: sgd[key] for key in ("lr", "temperature", "batch")}
+    options = {key: sgd[key] for key in ("lr", "temperature", "batch", "bounds")}
     began = time.process_time()
     board = rank(profile, "sco", solver="sgd", **options, steps=steps, seed=seed, watch=watch, every=-(-steps // 2))
     cpu = time.process_time() - began
