@@ -21,7 +21,7 @@ _WORDS = {
     "sgd": "SCO by SGD", "sgd 0.01": "SCO by SGD, rate 0.01", "sco": "SCO, our default", "sco soft": "SCO, softened",
     "sco tuned": "SCO, tuned", "fenchel_young": "Fenchel-Young by SGD", "elo": "Elo in one pass",
     "elo_fit": "Elo, fitted to all votes", "elo_fit 1": "Elo, fitted, strong prior", "plackett_luce": "Plackett-Luce",
-    "weng_lin": "Weng-Lin", "stv": "Single transferable vote",
+    "weng_lin": "Weng-Lin", "stv": "Single transferable vote", "bradley_terry": "Bradley-Terry", "kwiksort": "KwikSort",
 }  # fmt: skip
 
 

@@ -120,14 +120,8 @@ def claims(rows: Sequence[Row]) -> list[Claim]:
     nearest = min(RATES, key=lambda rate: abs(float(end[f"sco, rate {rate:g}"]["over_elo_32"])))
     found = [
         ("rate closest to Elo", "0.02", f"{nearest:g}", slow, nearest == 0.02),
-        (
-            "rate 0.1 less Elo",
-            "slightly below 0",
-            shown(middle, "over_elo_32", 3),
-            middle,
-            below(middle, "over_elo_32"),
-        ),
-        ("rate 0.5 less Elo", "well below 0", shown(fast, "over_elo_32", 3), fast, below(fast, "over_elo_32")),
+        ("rate 0.1 less Elo", "below 0", shown(middle, "over_elo_32", 3), middle, below(middle, "over_elo_32")),
+        ("rate 0.5 less Elo", "below 0", shown(fast, "over_elo_32", 3), fast, below(fast, "over_elo_32")),
     ]
     return [
         Claim(f"{name_of_votes(rows)}: {what}", paper, ours, holds if row["orders"] >= 5 else None,

@@ -36,8 +36,8 @@ from softcondorcet.datasets import BROKEN
 from softcondorcet.errors import DataError
 from softcondorcet.profile import Profile
 from softcondorcet.readers import read
-from softcondorcet.reproduce.figures import figure, look, wilson
-from softcondorcet.reproduce.preflib_measure import measure
+from softcondorcet.reproduce.figures import figure, look, wilson, words
+from softcondorcet.reproduce.preflib_measure import PROGRAM, RULES, measure
 from softcondorcet.reproduce.preflib_table import GROUPS, Group, claims, table
 from softcondorcet.reproduce.study import Files, Job, Row, Scale, Study
 
@@ -46,15 +46,7 @@ if TYPE_CHECKING:
 
 ARCHIVE = "preflib-paper.zip"
 _EXPECTED = "expected a zip archive of PrefLib soc and soi files"
-LABELS = {
-    "sco": "SCO, our default",
-    "sgd": "SCO by SGD",
-    "borda": "Borda",
-    "copeland": "Copeland",
-    "bradley_terry": "Bradley-Terry",
-    "kwiksort": "KwikSort",
-    "sigmoidal_program": "sigmoidal program",
-}
+DRAWN = ("sco", "sgd", *RULES, PROGRAM)
 
 
 @dataclass(frozen=True)
@@ -121,6 +113,7 @@ def jobs(scale: Scale, files: Files) -> list[Job]:
                     "members": part[k : k + size],
                     "limit": plan.limit if exact else None,
                     "sgd": settings if with_sgd else None,
+                    "sample": plan.instances is not None,
                 }
                 for k in range(0, len(part), size)
             ]
@@ -163,7 +156,8 @@ def work(job: Job, files: Files) -> list[Row]:
     for member in job["members"]:
         try:
             with archive.open(member) as file:
-                rows.append({"name": member, **measure(read(file), job["limit"], job["sgd"])})
+                measured = measure(read(file), job["limit"], job["sgd"])
+            rows.append({"name": member, "sample": job["sample"], **measured})
         except DataError as error:
             raise DataError(f"{files[ARCHIVE]}: {error}") from error
     return rows
@@ -186,10 +180,10 @@ def draw(rows: Sequence[Row]) -> dict[str, Figure]:
     x = np.arange(len(rows))
     aside = 0.08  # so that series that agree do not hide each other
     proven = _column(rows, "kemeny_proven") >= 0.5
-    for number, (name, label) in enumerate(LABELS.items()):
+    for number, name in enumerate(DRAWN):
         for axis, key in ((first, "match"), (far, "distance"), (worse, "excess")):
             y, place = _column(rows, f"{name}_{key}"), x + aside * (number - 3)
-            axis.plot(place, y, label=label, **look(number))
+            axis.plot(place, y, label=words(name), **look(number))
             if axis is not first:
                 open_mark = {**look(number), "linestyle": "none", "markerfacecolor": "white"}
                 axis.plot(place[~proven], y[~proven], **open_mark)

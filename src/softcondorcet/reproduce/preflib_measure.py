@@ -32,7 +32,7 @@ from softcondorcet.reproduce.study import Row
 
 # Every instance is rated by these; those with few agents also by the sigmoidal program.
 RULES = ("borda", "copeland", "bradley_terry", "kwiksort")
-FEW = 20
+PROGRAM, FEW = "sigmoidal_program", 20
 # Up to here the Kemeny order is the first of the optimal ones by the listing of the agents, which is the order that a
 # search through all permutations meets first: the paper's.
 FIRST_OF_ALL = 10
@@ -59,7 +59,8 @@ def _measure(profile: Profile, limit: float | None, sgd: Mapping[str, Any] | Non
     }  # fmt: skip
     row |= {"sco_cpu": _rounded(cpu), **best.judge(board, "sco")}
     if pairs.n_agents <= FEW:
-        row |= best.judge(rank(pairs, "sigmoidal_program"), "sigmoidal_program")
+        program = rank(pairs, PROGRAM)
+        row |= {f"{PROGRAM}_proven": bool(program.converged), **best.judge(program, PROGRAM)}
     for name in RULES:
         row |= best.judge(rank(profile, name), name)
     return row | (sgd_runs(profile, best, sgd) if sgd else {})

@@ -11,8 +11,10 @@ import hashlib
 import json
 import multiprocessing
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,9 @@ from softcondorcet import __version__, threads
 from softcondorcet.errors import DataError
 from softcondorcet.options import Watch, needs
 from softcondorcet.reproduce.study import Claim, Files, Job, Row, Scale, Study
+
+# From a job, as text, to its rows and the seconds since the job before.
+Done = dict[str, tuple[list[Row], float]]
 
 
 @dataclass(frozen=True)
@@ -44,18 +49,8 @@ def reproduce(
     watch: Watch | None = None,
 ) -> Reproduced:
     """Run the jobs that are left and write results/NAME.csv, results/NAME.json and figures/NAME.png and .svg."""
-    needs("matplotlib", "plot")
-    journal = folder / "work" / f"{study.name}-{scale}.jsonl"
-    rows, seconds = _finish(study, scale, files, journal, workers, fresh, watch)
-    table = study.table(rows)
-    claims = study.claims(table)
-    about = {
-        "study": study.name, "title": study.title, "scale": scale, "version": __version__,
-        "seconds": round(seconds, 1), "claims": [asdict(claim) for claim in claims],
-    }  # fmt: skip
-    written = [_write_table(table, folder / "results" / f"{study.name}.csv")]
-    written.append(_write(folder / "results" / f"{study.name}.json", json.dumps(about, indent=2, ensure_ascii=False)))
-    return Reproduced(table, claims, [*written, *draw(study, table, folder)])
+    with _in_words(study, folder):
+        return _reproduce(study, scale, files, folder, workers, fresh, watch)
 
 
 def redraw(study: Study, folder: Path) -> list[Path]:
@@ -63,10 +58,46 @@ def redraw(study: Study, folder: Path) -> list[Path]:
     path = folder / "results" / f"{study.name}.csv"
     if not path.exists():
         raise DataError(f"{path}: expected the table of an earlier run; run 'sco reproduce {study.name}' first")
+    with _in_words(study, folder):
+        try:
+            return draw(study, read_table(path), folder)
+        except KeyError as error:
+            raise DataError(f"{path}: expected a column {error}; run 'sco reproduce {study.name}' again") from error
+
+
+@contextmanager
+def _in_words(study: Study, folder: Path) -> Iterator[None]:
+    """What goes wrong around the code, said in one sentence."""
+    needs("matplotlib", "plot")
     try:
-        return draw(study, read_table(path), folder)
-    except KeyError as error:
-        raise DataError(f"{path}: expected a column {error}; run 'sco reproduce {study.name}' again") from error
+        yield
+    except OSError as error:
+        raise DataError(f"{error.filename or folder}: {error.strerror or error}") from error
+    except BrokenProcessPool as error:
+        raise DataError(
+            f"{study.name}: a process was ended from outside, perhaps for want of memory; the same command goes on "
+            "where it was, and needs less with --workers 1"
+        ) from error
+
+
+def _reproduce(
+    study: Study, scale: Scale, files: Files, folder: Path, workers: int | None, fresh: bool, watch: Watch | None
+) -> Reproduced:
+    head = {"study": study.name, "scale": scale, "version": __version__, "code": _digest(_modules()),
+            "data": {name: _digest([path]) for name, path in files.items()}}  # fmt: skip
+    jobs = {json.dumps(job, sort_keys=True): job for job in study.jobs(scale, files)}
+    journal = folder / "work" / f"{study.name}-{scale}.jsonl"
+    done = {} if fresh else _read_journal(journal, head)
+    if not done:
+        _write(journal, json.dumps(head))
+    _finish(study, jobs, done, files, journal, workers, watch)
+    table = study.table([row for key in jobs for row in done[key][0]])
+    claims = study.claims(table)
+    seconds = round(sum(done[key][1] for key in jobs), 1)
+    about = {**head, "title": study.title, "seconds": seconds, "claims": [asdict(claim) for claim in claims]}
+    written = [_write_table(table, folder / "results" / f"{study.name}.csv")]
+    written.append(_write(folder / "results" / f"{study.name}.json", json.dumps(about, indent=2, ensure_ascii=False)))
+    return Reproduced(table, claims, [*written, *draw(study, table, folder)])
 
 
 def draw(study: Study, table: Sequence[Row], folder: Path) -> list[Path]:
@@ -95,15 +126,15 @@ def _value(cell: str) -> Any:
 
 
 def _finish(
-    study: Study, scale: Scale, files: Files, journal: Path, workers: int | None, fresh: bool, watch: Watch | None
-) -> tuple[list[Row], float]:
-    """The rows of all jobs, in their order: from the journal, or run now; and the seconds that all runs took."""
-    head = {"study": study.name, "scale": scale, "version": __version__, "code": _digest(_modules()),
-            "data": {name: _digest([path]) for name, path in files.items()}}  # fmt: skip
-    jobs = {json.dumps(job, sort_keys=True): job for job in study.jobs(scale, files)}
-    done = {} if fresh else _read_journal(journal, head)
-    if not done:
-        _write(journal, json.dumps(head))
+    study: Study,
+    jobs: dict[str, Job],
+    done: Done,
+    files: Files,
+    journal: Path,
+    workers: int | None,
+    watch: Watch | None,
+) -> None:
+    """Run the jobs that are not done, and keep each in the journal as it ends."""
     left = {key: job for key, job in jobs.items() if key not in done}
     before = time.monotonic()
     with journal.open("a", encoding="utf-8") as file:
@@ -113,7 +144,6 @@ def _finish(
             # A line begins with its end of line: it is whole even where the one before was cut off.
             file.write("\n" + json.dumps([key, *done[key]], allow_nan=False))
             file.flush()
-    return [row for key in jobs for row in done[key][0]], sum(done[key][1] for key in jobs)
 
 
 def _modules() -> list[Path]:
@@ -129,7 +159,7 @@ def _digest(paths: list[Path]) -> str:
     return found.hexdigest()[:16]
 
 
-def _read_journal(journal: Path, head: dict[str, Any]) -> dict[str, tuple[list[Row], float]]:
+def _read_journal(journal: Path, head: dict[str, Any]) -> Done:
     """Finished jobs, their rows and the seconds since the one before, if the journal is of the same run.
 
     A line cut off by a stop is left out.
@@ -137,7 +167,7 @@ def _read_journal(journal: Path, head: dict[str, Any]) -> dict[str, tuple[list[R
     if not journal.exists():
         return {}
     lines = journal.read_text(encoding="utf-8").splitlines()
-    done: dict[str, tuple[list[Row], float]] = {}
+    done: Done = {}
     for number, line in enumerate(lines):
         try:
             entry = json.loads(line)

@@ -48,8 +48,13 @@ class Claim:
         judge: bool = True,
     ) -> Claim:
         """Two numbers, ours in that form, that should differ by at most `within`, if they are to be judged."""
-        agrees = abs(paper - ours) <= within * (1 + 1e-9) if judge else None
+        agrees = near(paper, ours, within) if judge else None
         return cls(what, f"{paper:g}", f"{ours:{form}}", agrees, why, f"{ours - paper:+{form}}")
+
+
+def near(paper: float, ours: float, within: float) -> bool:
+    """Whether two numbers differ by at most so much, up to rounding."""
+    return abs(paper - ours) <= within * (1 + 1e-9)
 
 
 @dataclass(frozen=True)
