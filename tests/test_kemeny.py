@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 
 import hypothesis.strategies as st
@@ -201,7 +202,8 @@ def test_certificates_hold_for_any_ratings(profile: Profile) -> None:
     assert board.lower_bound is not None and board.discrete_loss is not None and board.gap is not None
     assert board.lower_bound <= min(best, board.discrete_loss) + 1e-9
     assert board.gap >= 0
-    assert bool(board.warnings) == (best < board.discrete_loss - 1e-9)
+    said = any("an order that contradicts" in note for note in board.warnings)
+    assert said == (best < board.discrete_loss - 1e-9)
     strict = sc.certify(profile, sc.kemeny(profile))
     assert strict.gap == 0
     assert not any("an order that contradicts" in note for note in strict.warnings)
@@ -336,7 +338,41 @@ def test_a_certificate_is_about_the_votes_it_is_asked_for(
     assert (found.gap == 0) == (weights == [3, 2])
     if method is not sc.kemeny:
         assert found.loss == pytest.approx(weights[1]) and found.loss_bound == pytest.approx(min(weights))
-    assert found.order_certified is None
+    assert found.order_certified is found.status is found.converged is found.error is None
+    assert found.votes is not None and found.votes.tolist() == [sum(weights)] * 2
+    assert sc.certify(votes, sc.bradley_terry(votes)).loss is None
+
+
+def test_a_certificate_for_the_same_votes_keeps_what_was_proven_of_them() -> None:
+    """In a box of five temperatures the least loss is not that of the best order: its proof is better than K*."""
+    chain = Profile.from_rankings([["a", "b", "c", "d"], ["c", "b"], ["d", "a"]], weights=[2, 3, 1])
+    board = sc.sigmoidal_program(chain, temperature=20)
+    kept, other = (sc.certify(chain, board, made_from_these=same) for same in (True, False))
+    assert board.loss_bound is not None and other.loss_bound is not None and kept.loss_bound == board.loss_bound
+    assert other.loss_bound < 0.9 * board.loss_bound
+    assert kept.order_certified is board.order_certified and kept.status == board.status and kept.converged
+    assert kept.lower_bound == other.lower_bound
+
+
+def test_weights_next_to_nothing_prove_nothing() -> None:
+    votes = Profile.from_rankings([["a", "b"]], weights=[1e-16])
+    board = sc.certify(votes, sc.Ratings(("a", "b"), [0, 1], "mine"))
+    assert board.gap == 1 and "this one is optimal" not in " ".join(board.summary())
+    smallest = replace(board, loss=5e-324, loss_bound=0.0)
+    assert "within 4.940656458e-324 of the global minimum" in " ".join(smallest.summary())
+
+
+def test_a_step_is_larger_than_what_is_rounded_to_it() -> None:
+    """Beside 1e13 a margin of 1.4 is next to nothing, but not next to 1: there is no step of 1."""
+    assert optimal.common_step(np.array([1.4, 1.0, 1e13])) < 0.5
+    votes = Profile.from_rankings([["a", "b"], ["b", "c"], ["c", "a"]], weights=[1.4, 1, 1e13])
+    assert sc.optimal_orders(votes).count == 1
+    names = [f"agent-{k:02}" for k in range(21)]
+    ring = Profile.from_rankings([list(pair) for pair in zip(names, [*names[1:], names[0]], strict=True)],
+                                 weights=[1.4, 1.0, *[1e13] * 19])  # fmt: skip
+    turned = [*names[1:], names[0]]
+    board = sc.certify(ring, sc.Ratings(tuple(turned), -np.arange(21.0), "turned"))
+    assert board.lower_bound is not None and board.lower_bound <= 1.0 + 1e-9  # agent-02 first contradicts only that
 
 
 def test_a_certificate_says_when_time_was_over() -> None:

@@ -146,7 +146,7 @@ def rank(
         board = run(data, method, **{**known, **settings_of(settings)})
         if proof and board.gap != 0:
             work("looking for a better order")
-            board = certify(data, board, **limit)
+            board = certify(data, board, made_from_these=True, **limit)
     print_board(board, form, top, quiet)
 
 

@@ -327,12 +327,12 @@ def _share_left(loss: float | None, bound: float | None) -> float | None:
     """How much of a loss could still be saved; what rounding may have left counts as nothing."""
     if loss is None or bound is None:
         return None
-    return (loss - bound) / loss if loss - bound > max(1e-12 * loss, 1e-15) else 0.0
+    return (loss - bound) / loss if loss - bound > 1e-12 * loss else 0.0
 
 
 def _rounded_up(value: float) -> str:
     """Two digits, and never less than the value."""
-    digit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    digit = 10.0 ** (math.floor(math.log10(value)) - 1) or value  # or value: of the smallest numbers there are
     return f"{math.ceil(value / digit) * digit:,.10g}"
 
 

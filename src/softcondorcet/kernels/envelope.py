@@ -53,9 +53,8 @@ def line_above(low, high, point):
         p = min(max(point, first), high)
         slope = slope_at(p)
         return logistic(p) - slope * p + LIFT, slope
-    # The chord; its rise is taken on the side where s is small, so that it does not vanish between numbers near 1.
-    rise = logistic(-low) - logistic(-high) if low > 0.0 else logistic(high) - logistic(low)
-    slope = rise / (high - low) if high - low > 1e-9 else 0.0
+    # The chord. Here low is below 0: from 0 on every point has a tangent.
+    slope = (logistic(high) - logistic(low)) / (high - low) if high - low > 1e-9 else 0.0
     return logistic(high) - slope * high + LIFT, slope
 
 

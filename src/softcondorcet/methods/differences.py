@@ -32,7 +32,8 @@ def first_differences(margin: Floats, width: float, slack: float, detour: Floats
     """Bounds that hold for some global minimum, if its loss is at most K* + `slack`."""
     with np.errstate(divide="ignore"):
         share = slack / detour
-        by_cost = np.where(share < 1, np.log(share) - np.log1p(-np.minimum(share, 1 - 1e-9)), np.inf)
+        # Shares next to 1 say next to nothing, and their logit is all rounding.
+        by_cost = np.where(share < 1 - 1e-9, np.log(share) - np.log1p(-np.minimum(share, 1 - 1e-9)), np.inf)
     most = np.clip(by_cost, -width, width)
     most = np.where(exchangeable(margin).T, np.minimum(most, 0.0), most)
     np.fill_diagonal(most, 0.0)

@@ -25,10 +25,9 @@ from softcondorcet.pairs import Pairs
 
 @dataclass(frozen=True)
 class Discrete:
-    """A good order and what it contradicts; a proven lower bound on K*; and what each pair of agents costs above K*."""
+    """A good order; a proven lower bound on K*; and what each pair of agents costs above K*."""
 
     order: Ints
-    loss: float
     bound: float
     detour: Floats
 
@@ -40,20 +39,20 @@ def solve_discrete(margin: Floats, label: Ints, start: Ints, ends: float) -> Dis
     """
     solve = solve_within(ends, np.bincount(label))
     detour = np.where(label[:, None] > label[None, :], np.maximum(margin.T, 0), 0.0)
-    order, loss, bound = start[np.argsort(label[start], kind="stable")], 0.0, 0.0
+    order, bound = start[np.argsort(label[start], kind="stable")], 0.0
     for first, last in _runs(label[order]):
         members = order[first:last]
         part = margin[np.ix_(members, members)]
         if len(members) > optimal.SUBSETS:
             solved = solve(_pairs_of(part))
-            turn, cost, below = solved.order, solved.loss, solved.bound
+            turn, below = solved.order, solved.bound
         else:
             best = orders.subset_losses(part)
-            turn, cost, below = orders.trace_order(part, best), best[-1], best[-1]
-            detour[np.ix_(members, members)] = np.maximum(orders.forced_losses(part, best) - cost, 0)
+            turn, below = orders.trace_order(part, best), best[-1]
+            detour[np.ix_(members, members)] = np.maximum(orders.forced_losses(part, best) - below, 0)
         order[first:last] = members[turn]
-        loss, bound = loss + cost, bound + below
-    return Discrete(order, float(loss), float(bound), detour)
+        bound += below
+    return Discrete(order, float(bound), detour)
 
 
 def _pairs_of(margin: Floats) -> Pairs:

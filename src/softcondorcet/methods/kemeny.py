@@ -36,9 +36,9 @@ from softcondorcet.methods.optimal import (
     only_margins,
     unavoidable,
 )
-from softcondorcet.methods.outcome import Data, rated
+from softcondorcet.methods.outcome import Data, limits, rated, votes_per_agent
 from softcondorcet.methods.sco import sco
-from softcondorcet.options import box, check, not_negative
+from softcondorcet.options import box, check, not_negative, yes_or_no
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.ratings import Ratings
 
@@ -85,12 +85,13 @@ def kemeny(data: Data, *, time_limit: float = 60.0, bounds: tuple[float, float] 
     )
 
 
-def certify(data: Data, board: Ratings, *, time_limit: float = 10.0) -> Ratings:
+def certify(data: Data, board: Ratings, *, time_limit: float = 10.0, made_from_these: bool = False) -> Ratings:
     """The same ratings with a proven ``lower_bound`` on the discrete loss of any order, and so a ``gap``.
 
     Whatever method made them, and from whatever votes: what is said is about these, and what the ratings said of others
-    is dropped. If the search for the bound meets a better order, a warning of the result says so. The sigmoid loss of
-    ``sco`` is the mean discrete loss of random orders (``differences``), so it has the same bound, ``loss_bound``.
+    is dropped, unless they were `made_from_these`: then it is kept. If the search for the bound meets a better order, a
+    warning of the result says so. The sigmoid loss of ``sco`` is the mean discrete loss of random orders
+    (``differences``), so it has the same bound, ``loss_bound``.
 
     >>> from softcondorcet import Profile
     >>> votes = Profile.from_rankings([["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]])
@@ -100,27 +101,49 @@ def certify(data: Data, board: Ratings, *, time_limit: float = 10.0) -> Ratings:
     pairs = as_pairs(data)
     not_negative("time_limit", time_limit)
     check(isinstance(board, Ratings), "board", "Ratings", board)
+    yes_or_no("made_from_these", made_from_these)
     values = board.values_of(pairs.agents)
     ends = time.monotonic() + time_limit
     best = best_order(pairs, values, solve_within(ends, _sizes(pairs)))
     loss, smooth = pairs.discrete_loss(values), _sigmoid_loss(board, pairs, values)
     better, bound = (unavoidable(pairs) + part for part in (best.loss, best.bound))
-    bound, notes = min(bound, loss), list(board.warnings)
+    bound, notes = min(bound, loss), []
     if better < loss * (1 - 1e-12):
         notes.append(f"an order that contradicts {better:,g} comparisons exists; this one contradicts {loss:,g}")
     if not best.proven and time.monotonic() >= ends:
         notes.append(f"the search for a bound ended after {time_limit:g} s; it may rise with more time")
+    below = None if smooth is None else min(bound, smooth)
+    if made_from_these:
+        return replace(
+            board,
+            lower_bound=max(bound, board.lower_bound or 0.0),
+            loss_bound=board.loss_bound if below is None else max(below, board.loss_bound or 0.0),
+            warnings=(*board.warnings, *notes),
+        )
     return replace(
         board,
+        converged=None,
+        status=None,
+        error=None,
         discrete_loss=loss,
         lower_bound=bound,
-        loss=board.loss if smooth is None else smooth,
-        loss_bound=None if smooth is None else min(bound, smooth),
+        loss=smooth,
+        loss_bound=below,
         order_certified=None,
         condorcet_winner=condorcet_winner(pairs),
         smith_set=smith_set(pairs),
-        warnings=tuple(notes),
+        warnings=(*limits(pairs), *notes),
+        votes=_votes_of(data, board),
     )
+
+
+def _votes_of(data: Data, board: Ratings) -> Floats | None:
+    """Weight of the votes that hold each agent of the board."""
+    weight = votes_per_agent(data)
+    if weight is None:
+        return None
+    known = dict(zip(data.agents, weight.tolist(), strict=True))
+    return np.array([known.get(name, 0.0) for name in board.agents])
 
 
 def _sigmoid_loss(board: Ratings, pairs: Pairs, values: Floats) -> float | None:

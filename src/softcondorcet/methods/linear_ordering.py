@@ -7,8 +7,8 @@ Variables x_ij in [0, 1] for i < j, 1 where i stands above j; the margins an ord
 Real votes rarely need more than these cuts: the solution is then whole and the order optimal. If it is not, pairs whose
 reduced cost exceeds what a better order may cost are fixed, and what is left is solved in whole numbers. The bound of a
 linear program is computed from dual values by weak duality, which holds for any dual values whatever: the solver's
-tolerances cannot make it too high (Neumaier and Shcherbina, 2004). In whole numbers it is the solver's own, less what
-its tolerances allow. Margins should be whole, or near 1.
+tolerances cannot make it too high (Neumaier and Shcherbina, 2004). In whole numbers it is the solver's own, which takes
+losses for different only where they are so by more than its tolerances may do. Margins should be whole, or near 1.
 """
 
 from __future__ import annotations
@@ -28,9 +28,12 @@ from softcondorcet.methods.optimal import WHOLE, contradicted
 _CUTS, _EACH = 20_000, 3
 # Up to so many agents all inequalities are looked through for those that are nearly broken, by less than this.
 _ALL, _NEAR = 64, 0.1
-# The solver's tolerance in whole numbers: its default, and one for losses so large that the default is a mistake, or
-# for margins that are not whole; that makes it slower.
-_USUAL, _EXACT, _LARGE = 1e-6, 1e-9, 1e5
+# In whole numbers the solver drops a branch whose program is above the best loss less one, and by this much more: more
+# than its tolerances on the program can add up to, less than would let two losses pass for one.
+_BRANCH = 1e-4
+# Those tolerances: the default, and for losses so large that it is a mistake, or margins that are not whole, as small
+# as they may be, which makes it slower.
+_USUAL, _EXACT, _LARGE = 1e-7, 1e-10, 1e5
 
 
 class Program:
@@ -142,31 +145,42 @@ class Program:
         """From now on in whole numbers, starting from an order; two losses that differ do so by `apart` at least."""
         import highspy
 
-        n = len(self.i)
+        n, self.apart = len(self.i), apart
         kinds = np.full(n, highspy.HighsVarType.kInteger)
         self.highs.changeColsIntegrality(n, np.arange(n, dtype=np.int32), kinds)
-        self.highs.setOptionValue("mip_rel_gap", 0.0)  # by default it stops at 1e-4, which is many mistakes
-        self.highs.setOptionValue("mip_abs_gap", 0.99 * apart)
+        usual = apart == WHOLE and contradicted(self.margin, order) < _LARGE
+        tolerance = _USUAL if usual else _EXACT
+        settings = {
+            "mip_rel_gap": 0.0,  # by default it stops at 1e-4, which is many mistakes
+            "mip_abs_gap": 0.99 if apart == WHOLE else 0.5 * apart,
+            "mip_feasibility_tolerance": _BRANCH if apart == WHOLE else 10 * tolerance,
+            "primal_feasibility_tolerance": tolerance,
+            "dual_feasibility_tolerance": tolerance,
+            # The start is good and has been improved already; beginning again at the root costs more than it saves.
+            "mip_heuristic_effort": 0.0,
+            "mip_allow_restart": False,
+            "mip_detect_symmetry": False,
+        }
+        for name, value in settings.items():
+            self.highs.setOptionValue(name, value)
         place = np.argsort(order)
-        self.tolerance = _USUAL if apart == WHOLE and contradicted(self.margin, order) < _LARGE else _EXACT
-        self.highs.setOptionValue("mip_feasibility_tolerance", self.tolerance)
-        self.highs.setOptionValue("primal_feasibility_tolerance", self.tolerance / 10)
-        self.highs.setOptionValue("dual_feasibility_tolerance", self.tolerance / 10)
-        # The start is good and has been improved already; beginning again at the root costs more than it saves here.
-        self.highs.setOptionValue("mip_heuristic_effort", 0.0)
-        self.highs.setOptionValue("mip_allow_restart", False)
-        self.highs.setOptionValue("mip_detect_symmetry", False)
-        start = highspy.HighsSolution()
-        start.col_value = (place[self.i] < place[self.j]).astype(float).tolist()
-        self.highs.setSolution(start)
+        self.start = (place[:, None] < place).astype(float)
 
     def solve_whole(self, seconds: float) -> tuple[Floats, float] | None:
-        """The same in whole numbers; the bound is the solver's, less its tolerances on the variables and on the sum."""
+        """The same in whole numbers, from the start, which is also the solution where time ends before another."""
+        import highspy
+
+        start = highspy.HighsSolution()
+        start.col_value = self.start[self.i, self.j].tolist()
+        self.highs.setSolution(start)  # rows that were added have made it forget
         solved = self.solve(seconds)
-        bound = self.always + self.highs.getInfo().mip_dual_bound
-        return (
-            None if solved is None else (solved[0], bound - self.tolerance * (len(self.i) / 10 + max(abs(bound), 1.0)))
-        )
+        info, status = self.highs.getInfo(), self.highs.getModelStatus()
+        if not info.valid or status not in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit):
+            return None
+        bound = self.always + info.mip_dual_bound
+        if self.apart != WHOLE:  # it calls its best solution the bound, where none is better by the gap
+            bound -= 0.5 * self.apart + 10 * _EXACT * max(abs(bound), 1.0)
+        return self.start if solved is None else solved[0], bound
 
 
 class Search:

@@ -6,8 +6,8 @@ happens to show. Here the optima are counted and compared with exactly, by the d
 
 Cut the agents into blocks such that every agent of a block beats every agent of the blocks below. Any optimal order
 puts the blocks one below the other, so its count is the product of the counts of the blocks. Agents whose margin is
-zero, or that were never compared, may stand either way round, so they share a block. Cost: O(2^c c) for a block of c
-agents, at most 20.
+zero, or that were never compared, may stand either way round, so they share a block. Cost: O(2^c c^2) for a block of
+c agents, at most 20.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ from softcondorcet.ratings import Ratings
 
 # Up to this many agents a matrix of margins is small; above, a block of at most 20 agents is not to be expected.
 _MATRIX = 2_000
-# Losses of margins without a common step, of at most 1, count as equal if they differ by less than this.
-_CLOSE = 1e-9
+# Losses of margins without a common step are equal if they differ by less than this share of them, which is rounding:
+# they are sums of up to 190 numbers, none of them negative.
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,7 @@ def optimal_orders(data: Data, *, most: int = 100) -> Optima:
     """
     pairs = as_pairs(data)
     natural("most", most)
-    blocks = []
-    for members, margin in _blocks(pairs):
-        scaled, unit, whole = in_steps(margin)
-        blocks.append(_Block(members, np.maximum(scaled, 0), 0.5 if whole else _CLOSE, unit))
+    blocks = [_Block(members, margin) for members, margin in _blocks(pairs)]
     listed = islice(product(*(list(islice(block.orders(), most)) for block in blocks)), most)
     return Optima(
         unavoidable(pairs) + sum(block.loss for block in blocks),
@@ -77,13 +75,7 @@ def nearest_optimum(data: Data, board: Ratings) -> tuple[list[str], float]:
     pairs = as_pairs(data)
     check(isinstance(board, Ratings), "board", "Ratings", board)
     values = board.values_of(pairs.agents)
-    order: list[int] = []
-    for members, margin in _blocks(pairs):
-        above = (1 + np.sign(np.subtract.outer(values[members], values[members]))) / 2
-        # The smallest step in loss outweighs any distance, so the optimum of the sum is the optimum nearest by.
-        scaled, _, whole = in_steps(margin)
-        heavy = len(members) ** 2 / (1.0 if whole else _CLOSE)
-        order += next(_Block(members, heavy * np.maximum(scaled, 0) + above, 0.25).orders())
+    order = [k for members, margin in _blocks(pairs) for k in _Block(members, margin).nearest(values[members])]
     names = [pairs.agents[k] for k in order]
     return names, kendall_tau_distance(board, names)
 
@@ -91,19 +83,42 @@ def nearest_optimum(data: Data, board: Ratings) -> tuple[list[str], float]:
 class _Block:
     """The optima of a few agents. `cost[a, b]`, in `unit`, is what placing a below b costs.
 
-    Losses that differ by at most `slack` are equal.
+    Losses up to `within` times the least are equal to it.
     """
 
-    def __init__(self, members: Ints, cost: Floats, slack: float, unit: float = 1.0) -> None:
-        self.members, self.cost, self.slack, self.unit = members, cost, slack, unit
-        self.best = orders.subset_losses(cost)
+    def __init__(self, members: Ints, margin: Floats) -> None:
+        scaled, self.unit, whole = in_steps(margin)
+        self.members, self.cost = members, np.maximum(scaled, 0)
+        self.within = 1.0 if whole else 1 + _ROUNDING
+        self.best = orders.subset_losses(self.cost)
 
     @property
     def loss(self) -> float:
         return float(self.best[-1]) * self.unit
 
     def count(self) -> int:
-        return int(orders.count_orders(self.cost, self.best, self.slack))
+        return int(self._filled(np.zeros_like(self.cost))[0][-1])
+
+    def nearest(self, values: Floats) -> list[int]:
+        """The optimal order that has the fewest pairs the other way round than `values`, a tie being half of one."""
+        above = (1 + np.sign(np.subtract.outer(values, values))) / 2
+        np.fill_diagonal(above, 0)
+        far = self._filled(above)[1]
+        order, rest = [], (1 << len(values)) - 1
+        while rest:
+            inside = np.array([a for a in range(len(values)) if rest >> a & 1])
+            below = rest ^ (1 << inside)
+            lost, wrong = (table[np.ix_(inside, inside)].sum(axis=1) for table in (self.cost, above))
+            optimal = self.best[below] + lost <= self.best[rest] * self.within
+            last = int(np.argmin(np.where(optimal, far[below] + wrong, np.inf)))
+            order.append(int(self.members[inside[last]]))
+            rest = int(below[last])
+        return order[::-1]
+
+    def _filled(self, above: Floats) -> tuple[Ints, Floats]:
+        count, far = np.empty(len(self.best), dtype=np.int64), np.empty(len(self.best))
+        orders.fill_optima(self.cost, self.best, self.within, above, count, far)
+        return count, far
 
     def orders(self) -> Iterator[tuple[int, ...]]:
         """Every optimal order, sorted: an agent may be first if what is left then can be ordered well enough."""
@@ -113,7 +128,7 @@ class _Block:
                 yield ()
             for a in range(len(self.members)):
                 below = rest ^ (1 << a)
-                if below < rest and self.best[below] + self._on_top(a, below) <= self.best[rest] + self.slack:
+                if below < rest and self.best[below] + self._on_top(a, below) <= self.best[rest] * self.within:
                     for others in orders_of(below):
                         yield (int(self.members[a]), *others)
 
@@ -130,20 +145,17 @@ def _blocks(pairs: Pairs) -> Iterator[tuple[Ints, Floats]]:
     outside, and nobody outside beats as many.
     """
     m = pairs.n_agents
-    _refuse(m, _MATRIX)
+    _refuse(m, _MATRIX, "")
     margin = margin_matrix(pairs)
     order = np.argsort(-(margin > 0).sum(axis=1), kind="stable")
     ahead = margin[np.ix_(order, order)] > 0
     not_beaten = np.where(ahead, -1, np.arange(m)).max(axis=1, initial=-1)  # the last such place; at least one's own
     cuts = np.flatnonzero(np.maximum.accumulate(not_beaten) == np.arange(m)) + 1
     for members in np.split(order, cuts[:-1]):
-        _refuse(len(members), SUBSETS)
+        _refuse(len(members), SUBSETS, " are linked by cycles, level margins or missing comparisons")
         yield np.sort(members), margin[np.ix_(np.sort(members), np.sort(members))]
 
 
-def _refuse(size: int, limit: int) -> None:
+def _refuse(size: int, limit: int, of: str) -> None:
     if size > limit:
-        raise DataError(
-            f"optimal orders: {size:,} agents are linked by cycles, level margins or missing comparisons; "
-            f"expected at most {limit:,}"
-        )
+        raise DataError(f"optimal orders: {size:,} agents{of}; expected at most {limit:,}")

@@ -136,7 +136,9 @@ def common_step(margin: Floats) -> float:
     first = int(np.floor(np.log10(size.max())))
     for unit in (*(10.0**place for place in range(first, first - 12, -1)), float(size.min())):
         count = np.round(size / unit)
-        whole = count.min() > 0 and np.abs(size - unit * count).max() <= 1e-13 * size.max()
+        off = np.abs(size - unit * count)
+        # Rounding: far below the largest margin, and, all of it together, far below a step.
+        whole = count.min() > 0 and off.max() <= 1e-13 * size.max() and off.sum() < 0.1 * unit
         if whole and count.max() < 2.0**53:
             step = unit * int(np.gcd.reduce(count.astype(np.int64)))
             return step if size.sum() < 2.0**50 * step else 0.0

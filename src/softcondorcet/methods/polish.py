@@ -2,9 +2,10 @@
 
 Best insertion on the discrete loss removes what the smooth loss leaves undecided; components of the majority that are
 small enough are then ordered exactly (``optimal``). The ratings are spread evenly along the order and descended once
-more, so that they are a minimum of the smooth loss near that order. No agent of the result can be moved to a better
-place, so a Condorcet winner is first; since raising it never raises the smooth loss (the paper's theorem 1), descent
-leaves it at the upper bound exactly.
+more, to a minimum of the smooth loss near that order; where neighbours have changed places in it, their ratings are
+sorted back along the order. `converged` and `error` are those of that descent, before anything is sorted back. No
+agent of the result can be moved to a better place, so a Condorcet winner is first; since raising it never raises the
+smooth loss (the paper's theorem 1), descent leaves it at the upper bound exactly.
 
 Groups of agents that were never compared are ordered apart, each around the middle of the box with the same spacing:
 nothing says where one group stands against another.
