@@ -188,6 +188,18 @@ def test_a_program_with_no_time_still_answers() -> None:
     assert bound <= contradicted(margin, order) == 1.0
 
 
+def test_a_solution_that_is_not_quite_whole_proves_nothing() -> None:
+    """Whole up to a tolerance, beside large margins: it costs less than the order it stands for."""
+    margin = np.array([[0.0, 1e6, -1.0], [-1e6, 0.0, 1.0], [1.0, -1.0, 0.0]])
+    program = Program(margin)
+    program.whole(np.array([0, 1, 2]), WHOLE)
+    for off, right in ((0.0, True), (1e-12, True), (1e-6, False)):
+        x = np.clip(program.start, off, 1 - off)
+        assert program._is_whole(x, float(program.cost @ x[program.i, program.j])) == right
+    solved = program.solve_whole(10.0)
+    assert solved is not None and solved[1] == 0.0  # without the inequality of three, no margin need be contradicted
+
+
 def test_two_hundred_agents_near_a_common_order() -> None:
     board = sc.kemeny(sc.synthetic.mallows(25, agents=200, phi=0.95, seed=1))
     assert board.converged and board.gap == 0

@@ -67,3 +67,12 @@ def test_heavy_votes_about_others_do_not_blur_the_count() -> None:
         assert sc.optimal_orders(votes).count == 6
         order, _ = sc.nearest_optimum(votes, sc.Ratings(("a", "b", "c", "d"), [4, 3, 1, 2], "mine"))
         assert order.index("c") < order.index("d")
+
+
+@pytest.mark.parametrize(("weights", "count"), [([np.pi, np.sqrt(2), 1e10], 1), ([np.pi, np.pi, 1e10], 2)])
+def test_optima_are_told_apart_by_their_own_loss_not_by_the_largest_margin(weights: list[float], count: int) -> None:
+    """A cycle of margins without a common step: it is cut at the smallest of them, or at one of two."""
+    votes = Profile.from_rankings([["a", "b"], ["b", "c"], ["c", "a"]], weights=weights)
+    found = sc.optimal_orders(votes)
+    assert found.count == len(found.orders) == count and found.loss == pytest.approx(min(weights))
+    assert sc.nearest_optimum(votes, sc.kemeny(votes))[1] == 0

@@ -177,10 +177,20 @@ class Program:
         info, status = self.highs.getInfo(), self.highs.getModelStatus()
         if not info.valid or status not in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit):
             return None
+        if solved is not None and not self._is_whole(solved[0], info.objective_function_value):
+            return solved[0], -np.inf
         bound = self.always + info.mip_dual_bound
         if self.apart != WHOLE:  # it calls its best solution the bound, where none is better by the gap
             bound -= 0.5 * self.apart + 10 * _EXACT * max(abs(bound), 1.0)
         return self.start if solved is None else solved[0], bound
+
+    def _is_whole(self, x: Floats, value: float) -> bool:
+        """Whether a solution is worth what the solver says when it is rounded: else the solver dropped branches for
+
+        one that is whole only up to its tolerance, and costs less than any order does.
+        """
+        exact = float(self.cost @ np.round(x[self.i, self.j]))
+        return abs(exact - value) <= 0.01 * self.apart
 
 
 class Search:
