@@ -75,9 +75,10 @@ def names_of(profile: sc.Profile) -> list[str]:
 
 
 def votes_of(profile: sc.Profile) -> list[tuple[int, list[str]]]:
+    """Weight and order of each vote; some files list orders that nobody gave, which their Python refuses."""
     names, ends = names_of(profile), zip(profile.start[:-1], profile.start[1:], strict=True)
     orders = [[names[a] for a in profile.agent[first:last]] for first, last in ends]
-    return list(zip(profile.weight.astype(int).tolist(), orders, strict=True))
+    return [(weight, vote) for weight, vote in zip(profile.weight.astype(int).tolist(), orders, strict=True) if weight]
 
 
 def run_of(solver: Any, settings: dict[str, Any]) -> tuple[float, float]:
