@@ -16,7 +16,8 @@ ends with the same ratings. But its authors' code has a box of 1000 by default, 
 of that box (reproduce/warmup.py): there no two are level, and its shares come out. So SGD has that box here.
 
 Above 500 agents most instances are charts of some 2,400 songs in 53 countries, each country listing 200. Many songs
-meet few others and lose to none; SGD puts one of these weak winners on top in about half of them.
+meet few others and lose to none; SGD puts one of these weak winners on top in two charts of five, and in nine of ten
+of the other instances. That makes the paper's 0.56.
 """
 
 from __future__ import annotations
