@@ -193,6 +193,11 @@ def test_start_from_saved_ratings(battles: str, tmp_path: Path) -> None:
         ),
         (("rank", "{file}", "--certify", "--time-limit", "inf"), 2, "'--time-limit': inf is not in the range"),
         (
+            ("rank", "{file}", "--certify", "--time-limit", "nan"),
+            2,
+            "--time-limit must be a number that is not negative",
+        ),
+        (
             ("rank", "{file}", "--method", "kemeny", "--set", "time_limit=2", "--time-limit", "1"),
             2,
             "--time-limit must be left out where --set time_limit is given",

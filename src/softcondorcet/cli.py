@@ -14,7 +14,7 @@ from softcondorcet import __version__
 from softcondorcet.arguments import RAY, count_votes, counting_by, read_votes, reading, saved_ratings, settings_of
 from softcondorcet.commands import certainty, data, doctor, report, reproduce, serve, study
 from softcondorcet.errors import DataError, OptionError
-from softcondorcet.options import check
+from softcondorcet.options import check, not_negative
 from softcondorcet.screen import fail, print_board, progress, warn
 
 if TYPE_CHECKING:
@@ -128,6 +128,7 @@ def rank(
     known_options = METHODS[method].options
     exact = proof or time_limit is None or "time_limit" in known_options
     check(exact, "--time-limit", f"left out for {method} without --certify", time_limit)
+    not_negative("--time-limit", time_limit or 0.0)
     check(start is None or METHODS[method].starts_from_ratings, "--start", f"left out for {method}", start)
     limit = {} if time_limit is None else {"time_limit": time_limit}
     twice = time_limit is not None and "time_limit" in settings_of(settings)
