@@ -411,4 +411,4 @@ def test_a_weak_bound_is_called_so() -> None:
     """Agents seen a few times each: the cycles of their majorities are longer than three."""
     board = sc.sco(sc.synthetic.tournament(600, agents=800, size=4, noise=30, seed=1)[0])
     assert board.gap is not None and board.gap > 0.5
-    assert "could be avoided, a weak bound" in " ".join(board.summary())
+    assert "could be avoided: a poor order or a weak bound" in " ".join(board.summary())

@@ -98,6 +98,23 @@ def test_each_way_to_end() -> None:
     assert ends == {100.0: "kemeny_certificate", 33.0: "root", 8.0: "optimal"}
 
 
+def test_a_box_in_which_ratings_hardly_differ_needs_no_search_and_no_kemeny() -> None:
+    board = sc.sigmoidal_program(three_cycle(), temperature=1e6)
+    assert board.status == "narrow_box" and board.steps == 0 and board.converged
+    assert board.loss_bound is not None and board.lower_bound is not None
+    assert board.loss_bound > board.lower_bound  # more than the discrete loss could prove
+
+
+def test_a_search_that_a_limit_ended_within_the_tolerance_has_converged() -> None:
+    """The search aims at a little less than `tol`; what is between the two is not an error."""
+    hard = sc.synthetic.mallows(9, agents=8, phi=1.0, seed=2)
+    with pytest.warns(sc.NotConverged):
+        first = sc.sigmoidal_program(hard, temperature=12.5, nodes=9)
+    assert first.status == "node_limit" and first.loss_gap is not None and first.loss
+    board = sc.sigmoidal_program(hard, temperature=12.5, nodes=9, tol=1.01 * first.loss_gap)
+    assert board.status == "within_tolerance" and board.converged and board.steps == 9
+
+
 @pytest.mark.parametrize(("limit", "status"), [({"nodes": 3}, "node_limit"), ({"time_limit": 0.0}, "time_limit")])
 def test_a_limit_gives_the_best_so_far_with_a_bound(limit: dict[str, float], status: str) -> None:
     profile = sc.synthetic.mallows(9, agents=9, phi=1.0, seed=2)

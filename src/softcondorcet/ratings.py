@@ -23,7 +23,7 @@ from softcondorcet.tables import as_html, printable
 
 # Agents in the table of a notebook.
 _SHOWN = 20
-# A gap over this says more about the bound than about the order.
+# A gap over this says little by itself.
 _WEAK = 0.2
 
 
@@ -184,11 +184,11 @@ class Ratings:
         if self.gap is not None:
             bound = f"no order contradicts fewer than {self.lower_bound:,g}"
             share = f"at most {self.gap:.3%}" if self.gap > 1e-5 else "less than 0.001%"
-            weak = ", a weak bound" if self.gap > _WEAK else ""
+            weak = ": a poor order or a weak bound" if self.gap > _WEAK else ""
             rest = f"{share} of its contradictions could be avoided{weak}"
             lines.append(f"{bound}: {'this one is optimal' if self.gap <= 0 else rest}")
         if self.loss is not None and self.loss_gap is not None and self.loss_bound is not None:
-            near = f"within {_rounded_up(self.loss - self.loss_bound)} of " if self.loss_gap > 0 else ""
+            near = f"within {rounded_up(self.loss - self.loss_bound)} of " if self.loss_gap > 0 else ""
             lines.append(f"the loss is {self.loss:,.6g}: {near}the global minimum")
         if self.order_certified is not None and len(self) > 1:
             share = f"{int(self.order_certified.sum()):,} of {len(self) * (len(self) - 1) // 2:,} pairs of agents"
@@ -330,7 +330,7 @@ def _share_left(loss: float | None, bound: float | None) -> float | None:
     return (loss - bound) / loss if loss - bound > 1e-12 * loss else 0.0
 
 
-def _rounded_up(value: float) -> str:
+def rounded_up(value: float) -> str:
     """Two digits, and never less than the value."""
     digit = 10.0 ** (math.floor(math.log10(value)) - 1) or value  # or value: of the smallest numbers there are
     return f"{math.ceil(value / digit) * digit:,.10g}"

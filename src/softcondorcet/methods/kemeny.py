@@ -69,17 +69,14 @@ def kemeny(data: Data, *, time_limit: float = 60.0, bounds: tuple[float, float] 
     not_negative("time_limit", time_limit)
     ends = time.monotonic() + time_limit
     first = _first_order(pairs, time.monotonic() + _SEARCH * time_limit)
-    size = _sizes(pairs)
-    best = best_order(pairs, first, solve_within(ends, size), in_sequence(pairs, first))
-    # Of several large components one may have used up its share, whatever time the others left.
-    late = time.monotonic() >= ends or (size > optimal.SUBSETS).sum() > 1
+    best = best_order(pairs, first, solve_within(ends, _sizes(pairs)), in_sequence(pairs, first))
     return rated(
         data,
         evenly(pairs, best.order, (low, high)),
         "kemeny",
         {"time_limit": time_limit, "bounds": [low, high]},
         converged=best.proven,
-        status="optimal" if best.proven else "time_limit" if late else "stalled",
+        status="optimal" if best.proven else "time_limit" if best.late else "stalled",
         error=best.loss - best.bound,
         lower_bound=unavoidable(pairs) + best.bound,
     )
@@ -109,8 +106,8 @@ def certify(data: Data, board: Ratings, *, time_limit: float = 10.0, made_from_t
     better, bound = (unavoidable(pairs) + part for part in (best.loss, best.bound))
     bound, notes = min(bound, loss), []
     if better < loss * (1 - 1e-12):
-        notes.append(f"an order that contradicts {better:,g} comparisons exists; this one contradicts {loss:,g}")
-    if not best.proven and time.monotonic() >= ends:
+        notes.append(f"{_exists(best.proven, better)}; this one contradicts {loss:,g}")
+    if best.late:
         notes.append(f"the search for a bound ended after {time_limit:g} s; it may rise with more time")
     below = None if smooth is None else min(bound, smooth)
     if made_from_these:
@@ -137,6 +134,13 @@ def certify(data: Data, board: Ratings, *, time_limit: float = 10.0, made_from_t
     )
 
 
+def _exists(proven: bool, loss: float) -> str:
+    """That there is an order of this loss, and whether it is the best."""
+    if proven:
+        return f"the best order, which kemeny shows, contradicts {loss:,g} comparisons"
+    return f"an order that contradicts {loss:,g} comparisons exists"
+
+
 def _votes_of(data: Data, board: Ratings) -> Floats | None:
     """Weight of the votes that hold each agent of the board."""
     weight = votes_per_agent(data)
@@ -150,7 +154,8 @@ def _sigmoid_loss(board: Ratings, pairs: Pairs, values: Floats) -> float | None:
     """The plain sigmoid loss of ratings that were made to minimise it; None for those of another loss."""
     plain = {"loss": "kendall", "sharpness": 1.0, "prior": 0.0, "ties": "half"}
     others = any(board.options.get(key, value) != value for key, value in plain.items())
-    if others or board.method not in ("sco", "sigmoidal_program"):
+    known = {"bounds", "temperature"} <= board.options.keys()  # ratings made by hand may have no options
+    if others or not known or board.method not in ("sco", "sigmoidal_program"):
         return None
     low, high = board.options["bounds"]
     return PairwiseLoss(pairs, (low, high)).value(values, Stage(1.0, board.options["temperature"]))
@@ -209,7 +214,8 @@ def solve_large(part: Pairs, ends: float) -> Solved:
     solved = _solve_scaled(only_margins(part.agents, part.left, part.right, margin), whole, ends)
     loss = contradicted_by(part, solved.order)
     below = unit * solved.bound * (1.0 if whole else 1 - 1e-12)  # less what may be rounding
-    return replace(solved, loss=loss, bound=loss if whole and solved.proven else min(below, loss))
+    bound = loss if whole and solved.proven else min(below, loss)
+    return replace(solved, loss=loss, bound=bound, late=not solved.proven and time.monotonic() >= ends)
 
 
 def _solve_scaled(part: Pairs, whole: bool, ends: float) -> Solved:

@@ -51,7 +51,7 @@ class Program:
         # More than rounding can do to sums of this many numbers of this size.
         self.rounding = 1e-11 * float(np.abs(self.cost).sum())
         self.rows: list[Ints] = []
-        self.lower: list[Floats] = []
+        self.side: list[Floats] = []
         self.highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         self.highs.setOptionValue("output_flag", False)
         n = len(self.i)
@@ -78,7 +78,7 @@ class Program:
         self.reduced, total = self.cost.copy(), self.always
         if self.rows:
             columns = np.concatenate(self.rows)
-            side = np.concatenate(self.lower)  # 0 where the row reads >= 0, 1 where it reads <= 1
+            side = np.concatenate(self.side)  # 0 where the row reads >= 0, 1 where it reads <= 1
             dual = np.where(side == 0, np.maximum(dual, 0), np.minimum(dual, 0))
             total += float((dual * side).sum())
             np.subtract.at(self.reduced, columns, dual[:, None] * np.array([1.0, 1.0, -1.0]))
@@ -111,7 +111,7 @@ class Program:
         columns = np.stack([self.column[i, j], self.column[j, k], self.column[i, k]], axis=1)
         count, bound = len(triples), side.astype(float)
         self.rows.append(columns)
-        self.lower.append(bound)
+        self.side.append(bound)
         self.highs.addRows(
             count,
             np.where(bound == 0, 0.0, -np.inf),
@@ -135,7 +135,7 @@ class Program:
         triples = np.concatenate([np.stack([i, j, k, np.full(len(i), side)], axis=1) for side in (0, 1)])
         key = (self.column[triples[:, 0], triples[:, 1]] * len(self.i) + self.column[triples[:, 1], triples[:, 2]]) * 2
         there = [
-            (rows[:, 0] * len(self.i) + rows[:, 1]) * 2 + side for rows, side in zip(self.rows, self.lower, strict=True)
+            (rows[:, 0] * len(self.i) + rows[:, 1]) * 2 + side for rows, side in zip(self.rows, self.side, strict=True)
         ]
         new = np.flatnonzero((slack < _NEAR) & ~np.isin(key + triples[:, 3], np.concatenate([[-1], *there])))
         if len(new):
@@ -180,7 +180,9 @@ class Program:
         if solved is not None and not self._is_whole(solved[0], info.objective_function_value):
             return solved[0], -np.inf
         bound = self.always + info.mip_dual_bound
-        if self.apart != WHOLE:  # it calls its best solution the bound, where none is better by the gap
+        if self.apart == WHOLE:
+            bound -= _BRANCH
+        else:  # it calls its best solution the bound, where none is better by the gap
             bound -= 0.5 * self.apart + 10 * _EXACT * max(abs(bound), 1.0)
         return self.start if solved is None else solved[0], bound
 

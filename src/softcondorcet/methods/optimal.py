@@ -34,13 +34,14 @@ class Solved:
     """An order, the margins it contradicts, a proven lower bound on what any order does, and whether they meet.
 
     Margins that are multiples of a step meet or do not; others count as met within a millionth of the loss, and the
-    bound says by how much it is below.
+    bound says by how much it is below. `late` is True where a time limit ended the search.
     """
 
     order: Ints
     loss: float
     bound: float
     proven: bool
+    late: bool = False
 
 
 # From the pairs of one component, its agents numbered in the order to start from, to its order and bound.
@@ -53,13 +54,14 @@ def best_order(pairs: Pairs, values: Floats, large: Solve, label: Ints | None = 
     `label` numbers the component of each agent from the top down, where that is to follow more than the majority.
     """
     label = strong_labels(pairs, by="majority") if label is None else label
-    order, loss, bound, proven = np.lexsort((-values, label)), 0.0, 0.0, True
-    # The small ones first, so that a large one cannot use up their time.
+    order, loss, bound, proven, late = np.lexsort((-values, label)), 0.0, 0.0, True, False
+    # The small ones first: what they leave of their share of the time is for the large ones.
     for first, part in sorted(_components(pairs, label, order), key=lambda found: found[1].n_agents):
         solved = solve_by_subsets(part) if part.n_agents <= SUBSETS else large(part)
         order[first : first + part.n_agents] = order[first : first + part.n_agents][solved.order]
-        loss, bound, proven = loss + solved.loss, bound + solved.bound, proven and solved.proven
-    return Solved(order, loss, bound, proven)
+        loss, bound = loss + solved.loss, bound + solved.bound
+        proven, late = proven and solved.proven, late or solved.late
+    return Solved(order, loss, bound, proven, late)
 
 
 def in_sequence(pairs: Pairs, values: Floats) -> Ints:
@@ -93,9 +95,10 @@ def in_sequence(pairs: Pairs, values: Floats) -> Ints:
 
 
 def solve_by_subsets(part: Pairs) -> Solved:
-    """The optimum of a few agents."""
-    margin = margin_matrix(part)
+    """An optimum of a few agents: the order they came in, if it is one."""
+    margin, listed = margin_matrix(part), np.arange(part.n_agents)
     order = orders.trace_order(margin, orders.subset_losses(margin))
+    order = min(listed, order, key=lambda tried: contradicted(margin, tried))
     loss = contradicted(margin, order)
     return Solved(order, loss, loss, True)
 
@@ -138,7 +141,7 @@ def common_step(margin: Floats) -> float:
         count = np.round(size / unit)
         off = np.abs(size - unit * count)
         # Rounding: far below the largest margin, and, all of it together, far below a step.
-        whole = count.min() > 0 and off.max() <= 1e-13 * size.max() and off.sum() < 0.1 * unit
+        whole = count.min() > 0 and off.max() <= 1e-13 * size.max() and off.sum() < 1e-3 * unit
         if whole and count.max() < 2.0**53:
             step = unit * int(np.gcd.reduce(count.astype(np.int64)))
             return step if size.sum() < 2.0**50 * step else 0.0

@@ -13,7 +13,7 @@ from softcondorcet.arrays import Floats, sum_by
 from softcondorcet.errors import NotConverged, some
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.profile import Profile
-from softcondorcet.ratings import Ratings
+from softcondorcet.ratings import Ratings, rounded_up
 
 Data = Profile | Pairs
 
@@ -56,9 +56,11 @@ def rated(
 
 def unfinished(method: str, options: Mapping[str, Any], error: float | None, status: str | None = None) -> str:
     """That a method stopped before its end, and what would let it go on."""
-    limit = "raise time_limit" if "time_limit" in options else f"tol is {options['tol']:g}; raise steps"
-    limit = {"node_limit": "raise nodes", "stalled": "more time would not help"}.get(status or "", limit)
-    return f"{method} did not converge: error {error:.2g}; {limit}"
+    if status is None:
+        return f"{method} did not converge: error {error:.2g}; tol is {options['tol']:g}; raise steps"
+    more = {"stalled": "more time would not raise the bound", "node_limit": "raise nodes"}
+    lower = f"the least loss may be up to {rounded_up(error or 0.0)} lower"
+    return f"{method} did not converge: {lower}; {more.get(status, 'raise time_limit')}"
 
 
 def limits(pairs: Pairs) -> list[str]:

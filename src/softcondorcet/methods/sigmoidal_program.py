@@ -74,9 +74,10 @@ def sigmoidal_program(
     nodes, time_limit: most nodes of the search, and seconds; then the best ratings so far come with their bound.
     watch: called as ``watch(node, nodes, ratings)`` after each node.
 
-    ``status`` says how it ended: "kemeny_certificate" (proven by the discrete loss, no search), "root" (by one linear
-    program), "optimal" (by search), "node_limit" or "time_limit", or "within_tolerance" where a limit ended a search
-    that had met `tol` all the same. ``order_certified[a, b]`` is True where a stands above b in every global minimum.
+    ``status`` says how it ended: "kemeny_certificate" (proven by the discrete loss, no search), "narrow_box" (no
+    search either: ratings can hardly differ in it), "root" (by one linear program), "optimal" (by search),
+    "node_limit" or "time_limit", or "within_tolerance" where a limit ended a search that had met `tol` all the same.
+    ``order_certified[a, b]`` is True where a stands above b in every global minimum.
 
     >>> from softcondorcet import Profile
     >>> board = sigmoidal_program(Profile.from_rankings([["A", "B", "C"], ["C", "A", "B"]], weights=[2, 3]))
@@ -131,7 +132,7 @@ def sigmoidal_program(
         ratings,
         "sigmoidal_program",
         {"temperature": heat, "bounds": [low, high], "tol": tol, "nodes": nodes, "time_limit": time_limit},
-        converged=met or not proof.status.endswith("limit"),
+        converged=met,
         status="within_tolerance" if met and proof.status.endswith("limit") else proof.status,
         steps=proof.nodes,
         error=loss - bound,
@@ -182,9 +183,10 @@ class Problem:
         return max(best.loss - discrete.bound, 0.0) + 1e-12 * self.total
 
     def prove(self, discrete: Discrete, best: Best) -> Proof | None:
-        """The proof that needs no search, if it is one."""
-        bound = self.bound(discrete)
-        return Proof(bound, 0, "kemeny_certificate") if best.loss - bound <= self.allowed(best.loss) else None
+        """The proof that needs no search, if there is one."""
+        bound, enough = self.bound(discrete), best.loss - self.allowed(best.loss)
+        status = "kemeny_certificate" if discrete.bound >= enough else "narrow_box"
+        return Proof(bound, 0, status) if bound >= enough else None
 
 
 def _discrete(pairs: Pairs, problem: Problem, start: Ratings, ends: float) -> Discrete:
