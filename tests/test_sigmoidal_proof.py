@@ -44,8 +44,8 @@ def smooth_loss(margin: Array, x: Array) -> float:
 
 
 def discrete(margin: Array) -> forced.Discrete:
-    label = strong_labels(pairs_of(margin), by="majority")
-    return forced.solve_discrete(margin, label, np.arange(len(margin)), NEVER)
+    pairs = pairs_of(margin)
+    return forced.solve_discrete(pairs, strong_labels(pairs, by="majority"), np.arange(len(margin)), NEVER)
 
 
 def many_starts(margin: Array, width: float, rng: np.random.Generator, starts: int = 60) -> float:

@@ -12,7 +12,6 @@ components can stay at their optimum), at least margin[a, b] where a's component
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from softcondorcet.arrays import Floats, Ints
 from softcondorcet.kernels import orders
 from softcondorcet.methods import optimal
 from softcondorcet.methods.kemeny import solve_within
+from softcondorcet.methods.optimal import components, margin_matrix
 from softcondorcet.pairs import Pairs
 
 
@@ -32,36 +32,24 @@ class Discrete:
     detour: Floats
 
 
-def solve_discrete(margin: Floats, label: Ints, start: Ints, ends: float) -> Discrete:
+def solve_discrete(pairs: Pairs, label: Ints, start: Ints, ends: float) -> Discrete:
     """Component by component of the majority, numbered from the top by `label`; each starts in the order of `start`.
 
     Components too large for subsets are searched until `ends`, a time of the monotonic clock.
     """
-    solve = solve_within(ends, np.bincount(label))
+    solve, margin = solve_within(ends, np.bincount(label)), margin_matrix(pairs)
     detour = np.where(label[:, None] > label[None, :], np.maximum(margin.T, 0), 0.0)
     order, bound = start[np.argsort(label[start], kind="stable")], 0.0
-    for first, last in _runs(label[order]):
-        members = order[first:last]
-        part = margin[np.ix_(members, members)]
-        if len(members) > optimal.SUBSETS:
-            solved = solve(_pairs_of(part))
+    for first, part in components(pairs, label, order):
+        members = order[first : first + part.n_agents].copy()
+        if part.n_agents > optimal.SUBSETS:
+            solved = solve(part)
             turn, below = solved.order, solved.bound
         else:
-            best = orders.subset_losses(part)
-            turn, below = orders.trace_order(part, best), best[-1]
-            detour[np.ix_(members, members)] = np.maximum(orders.forced_losses(part, best) - below, 0)
-        order[first:last] = members[turn]
+            inside = margin_matrix(part)
+            best = orders.subset_losses(inside)
+            turn, below = orders.trace_order(inside, best), best[-1]
+            detour[np.ix_(members, members)] = np.maximum(orders.forced_losses(inside, best) - below, 0)
+        order[first : first + part.n_agents] = members[turn]
         bound += below
     return Discrete(order, float(bound), detour)
-
-
-def _pairs_of(margin: Floats) -> Pairs:
-    """A matrix of margins as pairs."""
-    above, below = np.nonzero(np.triu(margin, 1))
-    return optimal.only_margins(tuple(map(str, range(len(margin)))), above, below, margin[above, below])
-
-
-def _runs(label: Ints) -> list[tuple[int, int]]:
-    """Where each label that stands more than once begins and ends, in a sorted list of labels."""
-    cuts = [0, *(np.flatnonzero(np.diff(label)) + 1).tolist(), len(label)]
-    return [(a, b) for a, b in pairwise(cuts) if b - a > 1]

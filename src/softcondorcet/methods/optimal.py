@@ -55,8 +55,7 @@ def best_order(pairs: Pairs, values: Floats, large: Solve, label: Ints | None = 
     """
     label = strong_labels(pairs, by="majority") if label is None else label
     order, loss, bound, proven, late = np.lexsort((-values, label)), 0.0, 0.0, True, False
-    # The small ones first: what they leave of their share of the time is for the large ones.
-    for first, part in sorted(_components(pairs, label, order), key=lambda found: found[1].n_agents):
+    for first, part in components(pairs, label, order):
         solved = solve_by_subsets(part) if part.n_agents <= SUBSETS else large(part)
         order[first : first + part.n_agents] = order[first : first + part.n_agents][solved.order]
         loss, bound = loss + solved.loss, bound + solved.bound
@@ -165,10 +164,11 @@ def contradicted(margin: Floats, order: Ints) -> float:
     return float(np.maximum(-np.triu(margin[np.ix_(order, order)], 1), 0).sum())
 
 
-def _components(pairs: Pairs, label: Ints, order: Ints) -> Iterator[tuple[int, Pairs]]:
+def components(pairs: Pairs, label: Ints, order: Ints) -> Iterator[tuple[int, Pairs]]:
     """Each component of two agents or more: where it begins in `order`, and its pairs, its agents numbered from there.
 
-    Only margins are kept of the pairs. Pairs are grouped once, so the cost does not grow with the number of components.
+    The small ones come first: what they leave of their share of the time is for the large ones. Only margins are kept
+    of the pairs. Pairs are grouped once, so the cost does not grow with the number of components.
     """
     size = np.bincount(label)
     begin = np.concatenate([[0], np.cumsum(size)])
@@ -180,7 +180,8 @@ def _components(pairs: Pairs, label: Ints, order: Ints) -> Iterator[tuple[int, P
     turn = np.argsort(above * len(order) + below)  # by component too: a component holds a range of places
     above, below = above[turn], below[turn]
     margin = np.where(a < b, pairs.margin[inside], -pairs.margin[inside])[turn]
-    for k in np.flatnonzero(size > 1):
+    several = np.flatnonzero(size > 1)
+    for k in several[np.argsort(size[several], kind="stable")]:
         first, last = np.searchsorted(above, begin[k : k + 2])
         names = tuple(pairs.agents[agent] for agent in order[begin[k] : begin[k + 1]])
         yield (

@@ -31,7 +31,7 @@ from softcondorcet.errors import DataError
 from softcondorcet.methods.descent import PairwiseLoss, Stage
 from softcondorcet.methods.differences import certain_order, first_differences
 from softcondorcet.methods.forced import Discrete, solve_discrete
-from softcondorcet.methods.optimal import margin_matrix, unavoidable
+from softcondorcet.methods.optimal import margin_matrix, only_margins, unavoidable
 from softcondorcet.methods.outcome import Data, rated
 from softcondorcet.methods.polish import best_tiers
 from softcondorcet.methods.relaxation import FAR
@@ -190,8 +190,8 @@ class Problem:
 
 
 def _discrete(pairs: Pairs, problem: Problem, start: Ratings, ends: float) -> Discrete:
-    label = majority.strong_labels(pairs, by="majority")
-    return solve_discrete(problem.margin, label, start.index, ends)
+    margins = only_margins(pairs.agents, pairs.left, pairs.right, pairs.margin / problem.unit)
+    return solve_discrete(margins, majority.strong_labels(pairs, by="majority"), start.index, ends)
 
 
 def _evenly(discrete: Discrete, best: Best) -> Floats:
