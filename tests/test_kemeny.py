@@ -202,6 +202,20 @@ def test_a_solution_that_is_not_quite_whole_proves_nothing() -> None:
     assert math.ceil(solved[1]) == math.ceil(solved[1] + 1e-5) == 0
 
 
+def test_time_spent_on_linear_programs_is_not_given_to_whole_numbers_too() -> None:
+    """The clock of the solver goes on through the former, and begins anew for the latter."""
+    program = Program(optimal.margin_matrix(sc.synthetic.mallows(51, agents=75, phi=1.0, seed=3).pairs()))
+    while program.highs.getRunTime() < 1.5:
+        solved = program.solve(10.0)
+        assert solved is not None
+        if not program.cut(solved[0]):
+            program.highs.clearSolver()  # the last one again, to spend time
+    program.whole(np.arange(75), WHOLE)
+    began = time.monotonic()
+    program.solve_whole(0.1)
+    assert time.monotonic() - began < 1.0  # where the two add up it takes 1.6
+
+
 def test_two_hundred_agents_near_a_common_order() -> None:
     board = sc.kemeny(sc.synthetic.mallows(25, agents=200, phi=0.95, seed=1))
     assert board.converged and board.gap == 0

@@ -52,6 +52,7 @@ class Program:
         self.rounding = 1e-11 * float(np.abs(self.cost).sum())
         self.rows: list[Ints] = []
         self.side: list[Floats] = []
+        self.in_whole_numbers = False
         self.highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         self.highs.setOptionValue("output_flag", False)
         n = len(self.i)
@@ -60,7 +61,9 @@ class Program:
 
     def solve(self, seconds: float) -> tuple[Floats, float] | None:
         """Solution as a matrix and a safe lower bound; None when time ran out before there was one."""
-        self.highs.setOptionValue("time_limit", self.highs.getRunTime() + max(seconds, 0.01))
+        # The solver's clock goes on from one linear program to the next, but begins anew for whole numbers.
+        spent = 0.0 if self.in_whole_numbers else self.highs.getRunTime()
+        self.highs.setOptionValue("time_limit", spent + max(seconds, 0.01))
         self.highs.run()
         solution = self.highs.getSolution()
         if not solution.value_valid:
@@ -145,7 +148,7 @@ class Program:
         """From now on in whole numbers, starting from an order; two losses that differ do so by `apart` at least."""
         import highspy
 
-        n, self.apart = len(self.i), apart
+        n, self.apart, self.in_whole_numbers = len(self.i), apart, True
         kinds = np.full(n, highspy.HighsVarType.kInteger)
         self.highs.changeColsIntegrality(n, np.arange(n, dtype=np.int32), kinds)
         usual = apart == WHOLE and contradicted(self.margin, order) < _LARGE
