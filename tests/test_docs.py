@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
 import re
 import shlex
@@ -120,3 +121,43 @@ def test_the_table_of_methods_is_that_of_the_registry() -> None:
         ticks = ["✓" if column in promised else "" for column in columns]
         assert f"| [{method.name}]({method.name}.md) | {' | '.join(ticks)} |" in page
         assert f"- **{method.name}**: {method.title}. {method.citation}." in page
+
+
+def results(name: str) -> list[dict[str, str]]:
+    with (ROOT / "benchmarks" / "results" / name).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def spread(values: list[str]) -> str:
+    """The smallest and the largest, in two digits; one number where they are the same."""
+    shown = [f"{value:.2g}" for value in sorted(map(float, values))]
+    return shown[0] if shown[0] == shown[-1] else f"{shown[0]} to {shown[-1]}"
+
+
+def test_the_cost_of_the_sigmoidal_program_is_as_measured() -> None:
+    page = (ROOT / "docs/methods/sigmoidal_program.md").read_text()
+    groups: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for row in results("sigmoidal.csv"):
+        if row["tol"] == "0.001":
+            votes = row["group"] if row["group"].startswith("preflib") else "synthetic"
+            groups.setdefault((votes, row["width"]), []).append(row)
+    assert len(groups) == 7
+    for (votes, width), rows in groups.items():
+        column = {key: [row[key] for row in rows] for key in rows[0]}
+        ends = [int(end) for group in column["group"] for end in group.split()[1].split("-")]
+        proven, instances = (sum(map(int, column[key])) for key in ("proven", "instances"))
+        nodes = f"{spread(column['nodes_median'])}, {max(map(int, column['nodes_max']))}"
+        seconds = f"{spread(column['cpu_median'])}, {max(map(float, column['cpu_max'])):.2g}"
+        line = f"{min(ends)} to {max(ends)} | {width} | {proven} of {instances} | {nodes} | {seconds} |"
+        assert f"| {'PrefLib' if votes != 'synthetic' else votes} | {line}" in page
+
+
+def test_what_kemeny_proves_is_as_measured() -> None:
+    page = (ROOT / "docs/methods/kemeny.md").read_text()
+    for row in results("kemeny.csv")[-6:]:
+        agents = f"{row['m_from']} to {row['m_to']}" if row["m_to"] else f"over {int(row['m_from']) - 1}"
+        gaps = [f"{100 * float(row[key]):.2g} %" for key in ("median_gap", "largest_gap") if row[key]]
+        proven = f"{100 * float(row['proven']):.3g} %"
+        assert (
+            f"| {agents} | {int(row['instances']):,} | {proven} | {', '.join(gaps)} | {row['median_cpu_s']} |" in page
+        )
