@@ -21,6 +21,7 @@ from softcondorcet.methods import kemeny as kemeny_module
 from softcondorcet.methods import optimal
 from softcondorcet.methods.linear_ordering import Program, solve_program
 from softcondorcet.methods.optimal import WHOLE, common_step, contradicted
+from softcondorcet.methods.outcome import unfinished
 from softcondorcet.methods.polish import packed_as_it_is
 
 
@@ -431,6 +432,11 @@ def test_what_more_time_would_not_help_is_not_said_to_need_it(monkeypatch: pytes
     with pytest.warns(sc.NotConverged, match="more time would not raise the bound"):
         board = sc.kemeny(_twice(noise))  # two components, neither of which uses up its share
     assert board.status == "stalled"
+
+
+def test_a_gap_lost_in_rounding_is_said_all_the_same() -> None:
+    """Beside a loss of 1e18 a gap of one is 0 in floating point; the search has not converged for that."""
+    assert "may be up to 0 lower; raise time_limit" in unfinished("kemeny", {}, 0.0, "time_limit")
 
 
 def _twice(profile: Profile) -> Profile:

@@ -331,7 +331,9 @@ def _share_left(loss: float | None, bound: float | None) -> float | None:
 
 
 def rounded_up(value: float) -> str:
-    """Two digits, and never less than the value."""
+    """Two digits, and never less than the value, which is not negative."""
+    if value == 0:
+        return "0"
     digit = 10.0 ** (math.floor(math.log10(value)) - 1) or value  # or value: of the smallest numbers there are
     return f"{math.ceil(value / digit) * digit:,.10g}"
 
