@@ -5,7 +5,7 @@
 Every .soc and .soi member of the paper's Table 2, by its groups, with a time limit each. `gap` is (loss - bound) / loss
 over the instances that are not proven. Exits with 1 if less than 75 % are proven in all (large ones alone are not asked
 to be), if an instance up to 50 agents is not, or if the median gap of those of a group that are not is over 1 % up to
-500 agents, or 5 % above. All of it takes an hour and a half on two cores: with --keep each instance is kept in FILE
+500 agents, or 5 % above. All of it takes 70 minutes on two cores: with --keep each instance is kept in FILE
 as it ends, and the same command goes on from there.
 """
 
