@@ -45,7 +45,7 @@ def main() -> int:
     for name, profile in shapes.items():
         raw = profile.n_pairs_compared
         assert len(count_pairs(profile)) == numpy_pairs(profile)
-        ours, theirs = [], []
+        ours, theirs = list[float](), list[float]()
         for _ in range(REPEATS):
             for work, spent in ((count_pairs, ours), (numpy_pairs, theirs)):
                 began = time.process_time()

@@ -28,8 +28,8 @@ from open_spiel.python.voting import base, soft_condorcet_optimization
 from rows import arguments, show
 
 import softcondorcet as sc
-from softcondorcet.reproduce.preflib import sizes_of
-from softcondorcet.reproduce.preflib_table import GROUPS, Group
+from experiments.preflib import sizes_of
+from experiments.preflib_table import GROUPS, Group
 
 SECONDS = 0.5  # CPU time to measure SGD for, at most one step more
 TARGET = 20

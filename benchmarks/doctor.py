@@ -16,7 +16,7 @@ from rows import arguments, show
 import softcondorcet as sc
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from test_doctor import CLEAN, FAULTS
+from helpers.planted import CLEAN, FAULTS
 
 CLEAN_SEEDS, PLANTED_SEEDS = range(1000, 1250), range(1000, 1020)
 

@@ -2,10 +2,10 @@
 
     python benchmarks/gpu.py [--pairs 1000000000] [--csv benchmarks/results/gpu.csv]
 
-Directed pairs per second of the gradient of the sigmoid loss (``scale.cuda.GpuRows``), over 1e5, 1e6 and 1e7 agents,
+Directed pairs per second of the gradient of the sigmoid loss (``backends.gpu.GpuRows``), over 1e5, 1e6 and 1e7 agents,
 partners of each agent sorted as ``Pairs`` keeps them: drawn from all agents, and, for locality, from those near it.
 `floor` is the time that reading 8 bytes a pair would take at the speed of a copy on the same GPU. Then 1,000 resamples
-of 20 million pairs over 20,000 agents (``scale.cuda.Resamples``). Kernels run once before they are timed; medians of
+of 20 million pairs over 20,000 agents (``backends.gpu.Resamples``). Kernels run once before they are timed; medians of
 10. Exits with 1 if a target is missed.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from rows import arguments, show
 
-from softcondorcet.scale.cuda import GpuRows, Resamples, torch_on_gpu
+from softcondorcet.backends.gpu import GpuRows, Resamples, torch_on_gpu
 
 SPEED, SECONDS = 150e9, 60.0
 
@@ -46,7 +46,7 @@ def rows_of(m: int, pairs: int, near: int | None) -> tuple[np.ndarray, np.ndarra
 
 def gpu_ms(torch: Any, work: Any, repeats: int = 10) -> float:
     work()
-    times = []
+    times: list[float] = []
     for _ in range(repeats):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         begin.record()
@@ -61,7 +61,7 @@ def bytes_a_second(torch: Any) -> float:
     """Bytes read and written by a copy within the memory of the GPU."""
     here = torch.empty(500_000_000, device="cuda")
     there = torch.empty_like(here)
-    return 2 * here.numel() * 4 / gpu_ms(torch, lambda: there.copy_(here)) * 1e3
+    return float(2 * here.numel() * 4) / gpu_ms(torch, lambda: there.copy_(here)) * 1e3
 
 
 def gradient(torch: Any, m: int, pairs: int, near: int | None, precision: Any, copy: float) -> dict[str, Any]:

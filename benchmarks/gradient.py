@@ -2,8 +2,6 @@
 
     python benchmarks/gradient.py [--csv benchmarks/results/gradient.csv]
 
-The last two shapes show what numbering agents by rating is for (``methods.locality``).
-
 A directed pair is a pair seen from one agent: m = 1000 complete has 999,000. CPU time of one thread, median of several
 runs with the range; tools alternate in one process. What the second core adds is the ratio of wall times, the least of
 many calls each: what else a machine does only adds to them. Exits with 1 if a target is missed.
@@ -14,15 +12,16 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 
 import numpy as np
 from rows import arguments, show
 
-from softcondorcet import synthetic, threads
+from softcondorcet import synthetic
+from softcondorcet.arrays import cut
+from softcondorcet.backends.cpu import PairwiseLoss, Stage
 from softcondorcet.kernels import pairwise
-from softcondorcet.methods.descent import PairwiseLoss, Stage
-from softcondorcet.methods.locality import by_rating
 from softcondorcet.pairs import Pairs
 
 REPEATS, CALLS = 7, 50
@@ -50,21 +49,6 @@ def numpy_gradient(pairs: Pairs, ratings: np.ndarray) -> np.ndarray:
     return np.bincount(pairs.right, pull, m) - np.bincount(pairs.left, pull, m)
 
 
-def matched(m: int, each: int = 5) -> tuple[Pairs, np.ndarray]:
-    """Agents of shuffled numbers that met others of like skill, and these skills."""
-    rng = np.random.default_rng(0)
-    number = rng.permutation(m)
-    one = np.repeat(np.arange(m - 2000), each)
-    two = one + rng.integers(1, 2000, len(one))
-    left, right = np.minimum(number[one], number[two]), np.maximum(number[one], number[two])
-    key = np.unique(left.astype(np.int64) * m + right)
-    won = rng.integers(0, 2, len(key)).astype(float)
-    left, right = (key // m).astype(np.int32), (key % m).astype(np.int32)
-    skill = np.empty(m)
-    skill[number] = np.arange(m)
-    return Pairs(tuple(map(str, range(m))), left, right, won, 1 - won, np.zeros(len(key))), skill
-
-
 def main() -> int:
     options = arguments(__doc__).parse_args()
     shapes = {
@@ -73,11 +57,9 @@ def main() -> int:
         "m=6400 complete": synthetic.mallows(5, agents=6400, phi=0.999),
         "m=52958, votes of 7": synthetic.plackett_luce(31_049, agents=52_958, size=7)[0],
     }
-    shapes = {name: profile.pairs() for name, profile in shapes.items()}
-    shapes["m=1000000, of like skill"], skill = matched(1_000_000)
-    shapes["the same, renumbered"] = by_rating(shapes["m=1000000, of like skill"], skill).pairs
     rows, failed = [], False
-    for name, pairs in shapes.items():
+    for name, profile in shapes.items():
+        pairs = profile.pairs()
         loss = PairwiseLoss(pairs, (0.0, 100.0))
         by_agent, directed = loss.rows, 2 * len(pairs)
         ratings = np.random.default_rng(0).uniform(0, 100, pairs.n_agents)
@@ -85,15 +67,15 @@ def main() -> int:
         arrays = (by_agent.row, by_agent.column, by_agent.margin, e, gradient, 0, pairs.n_agents)
         np.testing.assert_allclose(loss.gradient(ratings, STAGE), numpy_gradient(pairs, ratings), atol=1e-8)
         ours, theirs, alone, shared = [], [], [], []
-        halves = threads.cut(by_agent.row, 1, parts=2)
+        halves = cut(by_agent.row, 1, parts=2)
         both = PairwiseLoss(pairs, (0.0, 100.0), ranges=halves)
         single = PairwiseLoss(pairs, (0.0, 100.0), ranges=[(0, pairs.n_agents)])
         for _ in range(REPEATS):
-            ours.append(1e9 * timed(lambda a=arrays: pairwise.sigmoid_gradient(*a), time.process_time) / directed)
-            theirs.append(1e9 * timed(lambda p=pairs, r=ratings: numpy_gradient(p, r), time.process_time) / directed)
+            ours.append(1e9 * timed(partial(pairwise.sigmoid_gradient, *arrays), time.process_time) / directed)
+            theirs.append(1e9 * timed(partial(numpy_gradient, pairs, ratings), time.process_time) / directed)
         for _ in range(CALLS):
-            alone.append(timed(lambda s=single, r=ratings: s.gradient(r, STAGE), time.perf_counter, least=0))
-            shared.append(timed(lambda b=both, r=ratings: b.gradient(r, STAGE), time.perf_counter, least=0))
+            alone.append(timed(partial(single.gradient, ratings, STAGE), time.perf_counter, least=0))
+            shared.append(timed(partial(both.gradient, ratings, STAGE), time.perf_counter, least=0))
         gain = min(alone) / min(shared)
         rows.append({
             "shape": name, "directed_pairs": directed, "ns_per_pair": round(median(ours), 2),

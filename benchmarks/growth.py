@@ -27,9 +27,9 @@ from rows import arguments, show
 
 import softcondorcet as sc
 from softcondorcet import synthetic
-from softcondorcet.methods.descent import PairwiseLoss, Stage
-from softcondorcet.methods.long_votes import LongVotesLoss
+from softcondorcet.backends.cpu import PairwiseLoss, Stage
 from softcondorcet.pairs import count_pairs
+from softcondorcet.solvers.long_votes import LongVotesLoss
 
 BOX, STAGE = (0.0, 100.0), Stage(1.0, 100 / 640)
 LIMITED = ("count", "gradient", "fit", "agents")
@@ -144,7 +144,7 @@ def slope(rows: list[dict[str, Any]]) -> float:
 
 
 def plot(found: dict[str, list[dict[str, Any]]], path: str) -> None:
-    from softcondorcet.reproduce.figures import figure, look
+    from experiments.figures import figure, look
 
     made, (left, right) = figure(11, 5, ncols=2)
     for number, (series, rows) in enumerate(found.items()):

@@ -12,14 +12,16 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from collections.abc import Mapping
+from typing import Any
 
 from rows import arguments, show
 
 import softcondorcet as sc
-from softcondorcet.heldout import split_at_random
+from softcondorcet.evaluation.holdout import split_at_random
 
 # Options other than the defaults, where a method would otherwise take all the time there is.
-OPTIONS = {"kemeny": {"time_limit": 5.0}, "fenchel_young": {"steps": 20_000}}
+OPTIONS: dict[str, dict[str, Any]] = {"kemeny": {"time_limit": 5.0}, "fenchel_young": {"steps": 20_000}}
 
 
 def main() -> int:
@@ -35,7 +37,7 @@ def main() -> int:
     tuned = sc.tune(train, folds=3)
     print(*tuned.summary(), f"tuned in {time.monotonic() - began:.0f} s", sep="\n")
     show(tuned.rows())
-    methods = {name: (name, OPTIONS.get(name, {})) for name in sc.METHODS}
+    methods: dict[str, tuple[str, Mapping[str, Any]]] = {name: (name, OPTIONS.get(name, {})) for name in sc.METHODS}
     methods["sco, sgd"] = ("sco", {"solver": "sgd", "steps": 100_000})
     methods["sco, tuned"] = ("sco", dict(tuned.best))
 

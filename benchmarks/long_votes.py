@@ -18,8 +18,8 @@ import numpy as np
 from rows import arguments, show
 
 import softcondorcet as sc
-from softcondorcet.methods.descent import Stage
-from softcondorcet.methods.long_votes import LongVotesLoss
+from softcondorcet.backends.cpu import Stage
+from softcondorcet.solvers.long_votes import LongVotesLoss
 
 LIMIT_S, LIMIT_GB, LIMIT_LOSS = 1800, 8, 1e-6
 

@@ -39,7 +39,7 @@ def open_archive(path: str) -> None:
     _archive = zipfile.ZipFile(path)
 
 
-def fit(member: str) -> tuple[int, int, bool, bool, float, float, bool, str]:
+def fit(member: str) -> tuple[int, int, bool, bool, float, float, bool | None, str]:
     """m, n, has a winner, winner is first, seconds to read, seconds to fit, converged, name of one instance."""
     began = time.process_time()
     with _archive.open(member) as file:
@@ -84,7 +84,7 @@ def main() -> int:
             "with_winner": len(winners),
             "winner_first": round(sum(row[3] for row in winners) / len(winners), 4) if winners else "",
             "paper_winner_first": share,
-            "converged": round(sum(row[6] for row in group) / len(group), 4) if group else "",
+            "converged": round(sum(bool(row[6]) for row in group) / len(group), 4) if group else "",
             "read_cpu_s": round(sum(row[4] for row in group), 1), "fit_cpu_s": round(sum(row[5] for row in group), 1),
         })  # fmt: skip
     show(table, options.csv)

@@ -2,7 +2,8 @@
 
     python benchmarks/rigged.py [--seeds 3] [--styles '5 x 100;25 x 20'] [--csv benchmarks/results/rigged.csv]
 
-For each seed a board gets the votes of a crowd (tests/rigging.py says what the honest are like), then, style by style,
+For each seed a board gets the votes of a crowd (tests/helpers/rigging.py says what the
+honest are like), then, style by style,
 the rigged ones: it waits for the fit, puts everybody of /voters.json into quarantine, and waits for the next fit. Then
 the riggers stay out, the others are released, and the next style follows. Columns: ranks of the target before, with the
 rigged votes and after the quarantine. Exits with 1 where a style with a target misses it: 90 % of the riggers found,
@@ -26,13 +27,13 @@ import numpy as np
 from rows import arguments, show
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from rigging import NAMES, STYLES, Battles, crowd, rigged, scores
-from serving import Server, serving
+from helpers.rigging import NAMES, STYLES, Battles, crowd, rigged, scores
+from helpers.serving import Server, serving
 
-from softcondorcet.serve import tokens
-from softcondorcet.serve.database import open_database
-from softcondorcet.serve.integrity import suspects
-from softcondorcet.serve.store import Transaction
+from softcondorcet.doctor.voters import suspects
+from softcondorcet.server.ledger import tokens
+from softcondorcet.server.ledger.database import open_database
+from softcondorcet.server.ledger.writer import Transaction
 
 TARGET = 11  # the twelfth best of thirty
 FOUND, FALSE, RANKS = 0.9, 0.01, 1
@@ -102,7 +103,7 @@ def study(board: Board, seed: int, styles: list[str], votes: int) -> Iterator[di
 
 def spread(votes: Battles, seed: int) -> dict[str, float]:
     """The same votes in any order, without a server."""
-    found = suspects(*votes.shuffled(np.random.default_rng(seed)).coded())
+    found = suspects(votes.shuffled(np.random.default_rng(seed)).profile())
     return scores([one["voter"] for one in found], votes)
 
 

@@ -11,7 +11,9 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from importlib.metadata import version
+from typing import Any
 
 CACHE = tempfile.TemporaryDirectory()  # an empty cache, so that "compile" is the cold start
 os.environ["NUMBA_CACHE_DIR"] = CACHE.name
@@ -20,8 +22,10 @@ import numpy as np  # noqa: E402
 import pyspiel  # noqa: E402
 from rows import arguments, show  # noqa: E402
 
-from softcondorcet.kernels.perturbed import GUMBEL, plan_perturbed, run_perturbed  # noqa: E402
-from softcondorcet.kernels.votes import plan_sigmoid, run_sigmoid, seed_state  # noqa: E402
+from softcondorcet.kernels.fenchel_young import GUMBEL, plan_perturbed, run_perturbed  # noqa: E402
+from softcondorcet.kernels.sgd import SigmoidPlan, plan_sigmoid, run_sigmoid, seed_state  # noqa: E402
+
+Steps = Callable[[int], object]  # performs so many steps
 
 SEED = 0
 REPEATS = 7
@@ -44,7 +48,7 @@ TARGETS = [  # loss, batch, ratio to reach on each shape (None: not run)
 ]
 
 
-def make_votes(m, n, k):
+def make_votes(m: int, n: int, k: int) -> np.ndarray:
     """Orders of k random agents out of m by a hidden skill with noise."""
     rng = np.random.default_rng(SEED)
     skill = rng.normal(size=m)
@@ -53,10 +57,10 @@ def make_votes(m, n, k):
     return np.take_along_axis(votes, np.argsort(-noisy, axis=1), axis=1).astype(np.int32)
 
 
-def pyspiel_solver(loss, votes, m, batch):
+def pyspiel_solver(loss: str, votes: np.ndarray, m: int, batch: int) -> Steps:
     """A function that performs so many steps."""
     named = [(1, [str(a) for a in vote]) for vote in votes]
-    common = {"rating_lower_bound": BOUNDS[0], "rating_upper_bound": BOUNDS[1], "batch_size": batch, "rng_seed": SEED}
+    common = dict[str, Any](rating_lower_bound=BOUNDS[0], rating_upper_bound=BOUNDS[1], batch_size=batch, rng_seed=SEED)
     common["alternative_names"] = [str(a) for a in range(m)]
     if loss == "sigmoid":
         solver = pyspiel.sco.SoftCondorcetOptimizer(named, temperature=TEMPERATURE, **common)
@@ -65,7 +69,7 @@ def pyspiel_solver(loss, votes, m, batch):
     return lambda steps: solver.run_solver(steps, LR)
 
 
-def our_solver(loss, votes, m, batch):
+def our_solver(loss: str, votes: np.ndarray, m: int, batch: int) -> tuple[Steps, float]:
     """The same, and the CPU time of the plan."""
     n, k = votes.shape
     profile = np.arange(n + 1) * k, votes.ravel(), np.tile(np.arange(k, dtype=np.int32), n), np.ones(n), m, batch
@@ -75,9 +79,9 @@ def our_solver(loss, votes, m, batch):
     plan = plan_sigmoid(*profile) if loss == "sigmoid" else plan_perturbed(*profile)
     planned = time.process_time() - begin
 
-    def run(steps):
+    def run(steps: int) -> None:
         rates = np.full(steps, LR)
-        if loss == "sigmoid":
+        if isinstance(plan, SigmoidPlan):
             run_sigmoid(plan, r, rates, TEMPERATURE, *BOUNDS, state)
         else:
             run_perturbed(plan, r, rates, SIGMA, 1, GUMBEL, *BOUNDS, state)
@@ -85,14 +89,14 @@ def our_solver(loss, votes, m, batch):
     return run, planned
 
 
-def cpu(run, steps):
+def cpu(run: Steps, steps: int) -> float:
     """CPU seconds of so many steps."""
     begin = time.process_time()
     run(steps)
     return time.process_time() - begin
 
 
-def steps_for(run):
+def steps_for(run: Steps) -> int:
     """How many steps fill one repeat."""
     steps = 1
     while (spent := cpu(run, steps)) < SECONDS / 10:
@@ -100,7 +104,7 @@ def steps_for(run):
     return max(1, round(steps * SECONDS / spent))
 
 
-def measure(shape, loss, batch, target):
+def measure(shape: str, loss: str, batch: int, target: int) -> dict[str, Any]:
     """One row of the table."""
     m, n, k = SHAPES[shape]
     votes = make_votes(m, n, k)
@@ -127,7 +131,7 @@ def measure(shape, loss, batch, target):
     }
 
 
-def main():
+def main() -> int:
     """Measure all rows, print, say whether the targets are met."""
     options = arguments(__doc__).parse_args()
     versions = {name: version(name) for name in ("open-spiel", "numba", "numpy")}

@@ -18,6 +18,7 @@ import time
 import warnings
 import zipfile
 from multiprocessing import get_context
+from typing import Any
 
 import numpy as np
 from rows import arguments, show
@@ -58,7 +59,9 @@ def solve(task: Task) -> dict[str, object]:
         began = time.process_time()
         board = sc.sigmoidal_program(pairs, temperature=100 / width, tol=tol)
         spent = time.process_time() - began
-        descended = sc.sco(pairs, temperature=100 / width)
+        descended = sc.sco(pairs, temperature=100 / width, scale="box")
+    assert board.loss is not None and board.loss_bound is not None and board.error is not None
+    assert board.order_certified is not None and descended.loss is not None
     winner, total = sc.condorcet_winner(pairs), float(np.abs(pairs.margin).sum())
     scale = max(board.loss, 1e-6 * total / tol)
     alone = winner is not None and board.order[0] == winner and int((board.ranks == 1).sum()) == 1
@@ -71,7 +74,7 @@ def solve(task: Task) -> dict[str, object]:
     }  # fmt: skip
 
 
-def summary(name: str, width: float, tol: float, rows: list[dict]) -> dict[str, object]:
+def summary(name: str, width: float, tol: float, rows: list[dict[str, Any]]) -> dict[str, object]:
     cpu, nodes = [row["cpu"] for row in rows], [row["nodes"] for row in rows]
     proven = [row for row in rows if not row["status"].endswith("limit")]
     winners = [row for row in rows if row["winner"]]
@@ -94,7 +97,7 @@ def tasks_of(archive: str, sample: int | None) -> list[tuple[str, float, float, 
             if member.endswith((".soc", ".soi")):
                 head = file.open(member).read(4000).decode("utf-8", "replace")
                 by_size.setdefault(int(head.partition("# NUMBER ALTERNATIVES:")[2].split()[0]), []).append(member)
-    groups = []
+    groups: list[tuple[str, float, float, list[Task]]] = []
     for name, low, high, tol in PREFLIB:
         members = [member for m in range(low, high + 1) for member in by_size.get(m, [])]
         members = random.Random(0).sample(members, min(sample or len(members), len(members)))
@@ -112,7 +115,7 @@ def tasks_of(archive: str, sample: int | None) -> list[tuple[str, float, float, 
     return groups
 
 
-def missed(table: list[dict], rows: list[dict]) -> list[str]:
+def missed(table: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[str]:
     """Targets that were missed, in words."""
     words = []
     for row in table:

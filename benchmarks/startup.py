@@ -16,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from rows import arguments, show
 
@@ -46,7 +47,7 @@ def main() -> int:
             "sco rank, cold": (rank, "cold", 5.0),
             "sco rank, warm": (rank, warm, 1.5),
         }
-        rows = []
+        rows: list[dict[str, Any]] = []
         for name, (words, cache, target) in cases.items():
             runs = [spent(words, str(Path(folder, f"cold-{k}")) if cache == "cold" else cache) for k in range(REPEATS)]
             cpu, wall = [r[0] for r in runs], [r[1] for r in runs]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -95,8 +96,10 @@ def main() -> int:
     for rule in RULES:
         sc.rank(first, rule)  # compile
     for shape, profile in shapes.items():
-        counting = [cpu(lambda p=profile: count_pairs(p)) for _ in range(REPEATS)]
-        work = [("counting pairs", counting, f"{len(profile.pairs()):,} pairs", None)]
+        counting = [cpu(partial(count_pairs, profile)) for _ in range(REPEATS)]
+        work: list[tuple[str, list[float], str, float | None]] = [
+            ("counting pairs", counting, f"{len(profile.pairs()):,} pairs", None)
+        ]
         for rule in RULES:
             spent, result = ours(profile, rule)
             note = result if isinstance(result, str) else f"discrete loss {result.discrete_loss:,.0f}"

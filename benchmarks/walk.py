@@ -17,8 +17,9 @@ import numpy as np
 from rows import arguments, show
 
 import softcondorcet as sc
-from softcondorcet.kernels import insertion
-from softcondorcet.methods.descent import PairwiseLoss, Stage, descend
+from softcondorcet.backends.cpu import PairwiseLoss, Stage
+from softcondorcet.solvers.components import improve_order
+from softcondorcet.solvers.descent import descend
 
 BOX, STEPS, SAMPLE = (0.0, 100.0), 100, 60
 GROUPS = [(11, 20), (21, 50), (51, 100), (101, 200), (201, 500)]
@@ -55,7 +56,7 @@ def run(profile: sc.Profile) -> dict[str, tuple[float, float, float]]:
         order = np.argsort(-end.ratings, kind="stable")
         place = -np.argsort(order).astype(float)
         before = pairs.discrete_loss(place)
-        insertion.improve_order(rows.row, rows.column, rows.margin, order, m + 100)
+        improve_order(rows.row, rows.column, rows.margin, order, m + 100)
         spent = time.process_time() - began
         found[name] = (before, pairs.discrete_loss(-np.argsort(order).astype(float)), spent)
     return found
@@ -65,7 +66,7 @@ def main() -> int:
     parser = arguments(__doc__)
     parser.add_argument("archive")
     options = parser.parse_args()
-    archive, by_group = zipfile.ZipFile(options.archive), {}
+    archive, by_group = zipfile.ZipFile(options.archive), dict[tuple[int, int], list[str]]()
     for member in archive.namelist():
         head = archive.open(member).read(2000).decode("utf-8", "replace")
         m = int(head.partition("# NUMBER ALTERNATIVES:")[2].split()[0])

@@ -6,6 +6,7 @@ import os
 
 import hypothesis.strategies as st
 import pytest
+from helpers.browser import chromium as chromium
 from hypothesis import HealthCheck, settings
 
 from softcondorcet import Profile
@@ -26,7 +27,7 @@ settings.load_profile("softcondorcet")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of the service start servers, which takes them minutes: they run apart from the default suite."""
     for item in items:
-        if item.path.name.startswith("test_serve_"):
+        if item.path.parent.name == "server":
             item.add_marker("service")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import shutil
@@ -26,8 +27,8 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Protocol
 
-from nursery import free_port
-from serving import serving
+from helpers.nursery import free_port
+from helpers.serving import serving
 
 WRITERS = 16
 READY = 2.0  # seconds that a killed server may take to be ready again
@@ -55,6 +56,7 @@ class Writers:
 
     def __post_init__(self) -> None:
         self._stop, self.up = threading.Event(), threading.Event()
+        self._end = math.inf
         self._threads = [threading.Thread(target=self._write, args=(k,)) for k in range(WRITERS)]
 
     def __enter__(self) -> Writers:
@@ -72,7 +74,8 @@ class Writers:
             time.sleep(0.002)
 
     def stop(self) -> None:
-        """Let each finish the vote it is at."""
+        """Let each finish the vote it is at, where a server answers soon."""
+        self._end = time.monotonic() + 30
         self._stop.set()
         self.up.set()
         for thread in self._threads:
@@ -85,6 +88,8 @@ class Writers:
             body = json.dumps({"a": f"m{k}", "b": f"m{count % WRITERS + WRITERS}", "winner": "a", "voter": key})
             while (found := self._send(connection, key, body)) is None:
                 connection.close()
+                if time.monotonic() > self._end:
+                    return
                 self.up.wait()
             self.acknowledged[key] = found
         connection.close()

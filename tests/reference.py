@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from statistics import NormalDist
 
 import numpy as np
 
-from softcondorcet import Profile
+from softcondorcet import Pairs, Profile
+from softcondorcet.arrays import Ints
 
 
 def pair_counts(profile: Profile) -> dict[tuple[str, str], list[float]]:
@@ -25,8 +26,8 @@ def pair_counts(profile: Profile) -> dict[tuple[str, str], list[float]]:
     return counts
 
 
-def margins(profile: Profile) -> Counter[tuple[str, str]]:
-    found: Counter[tuple[str, str]] = Counter()
+def margins(profile: Profile) -> defaultdict[tuple[str, str], float]:
+    found = defaultdict[tuple[str, str], float](float)
     for (a, b), (wins, losses, _) in pair_counts(profile).items():
         found[a, b] = wins - losses
         found[b, a] = losses - wins
@@ -187,7 +188,7 @@ def bradley_terry_by_mm(profile: Profile, sweeps: int = 20_000) -> dict[str, flo
     counts = pair_counts(profile)
     strength = dict.fromkeys(profile.agents, 1.0)
     for _ in range(sweeps):
-        wins, expected = Counter[str](), Counter[str]()
+        wins, expected = defaultdict[str, float](float), defaultdict[str, float](float)
         for (a, b), (won, lost, tied) in counts.items():
             wins[a] += won + tied / 2
             wins[b] += lost + tied / 2
@@ -282,7 +283,7 @@ def _sign(x: float) -> int:
     return (x > 0) - (x < 0)
 
 
-def contradicted_margins(margin: Sequence[Sequence[float]]) -> dict[tuple[int, ...], float]:
+def contradicted_margins(margin: np.ndarray) -> dict[tuple[int, ...], float]:
     """What each order of the agents contradicts of a margin matrix."""
     return {
         order: sum(max(margin[b][a], 0.0) for a, b in itertools.combinations(order, 2))
@@ -317,3 +318,85 @@ def bca_interval(samples: list[float], fit: float, jackknife: list[float], level
     low = math.floor(share((1 - level) / 2) * len(samples))
     high = math.floor((1 - share((1 + level) / 2)) * len(samples))
     return ordered[low], ordered[len(samples) - 1 - high]
+
+
+def ratings_under_order(pairs: Pairs, tier: Ints, group: Ints, prior: float) -> np.ndarray:
+    """The most likely Bradley-Terry ratings that fall along the tiers of each group: all ways to pool tiers, tried."""
+    best = np.zeros(pairs.n_agents)
+    for g in set(group):
+        members = [k for k in range(pairs.n_agents) if group[k] == g]
+        tiers = sorted({tier[k] for k in members})
+        least = math.inf
+        for cuts in itertools.product([False, True], repeat=len(tiers) - 1):
+            pool = dict(zip(tiers, np.cumsum([0, *cuts]).tolist(), strict=True))
+            values, cost = _pooled(pairs, {k: pool[tier[k]] for k in members}, prior)
+            if cost < least and (np.diff(values) <= 1e-12).all():
+                least = cost
+                best[members] = [values[pool[tier[k]]] for k in members]
+    return best
+
+
+def _pooled(pairs: Pairs, pool: dict[int, int], prior: float) -> tuple[np.ndarray, float]:
+    """Newton's method with a matrix, on one value for each pool; the values and what they cost."""
+    size = max(pool.values()) + 1
+    x, weight = np.zeros(size), prior * np.bincount(list(pool.values()))
+    for _ in range(60):
+        gradient, hessian, cost = weight * x, np.diag(weight).astype(float), float(weight @ x**2) / 2
+        for a, b, won, lost, tied in zip(pairs.left, pairs.right, pairs.wins, pairs.losses, pairs.ties, strict=True):
+            if a not in pool:
+                continue
+            e = np.zeros(size)
+            e[pool[a]] += 1
+            e[pool[b]] -= 1
+            p = 1 / (1 + math.exp(-float(e @ x)))
+            wins, losses = won + tied / 2, lost + tied / 2
+            gradient += (losses * p - wins * (1 - p)) * e
+            hessian += (wins + losses) * p * (1 - p) * np.outer(e, e)
+            cost -= wins * math.log(p) + losses * math.log(1 - p)
+        x = x - np.linalg.solve(hessian, gradient)
+    return x, cost
+
+
+def sigmoid_loss(profile: Profile, ratings: dict[str, float], temperature: float) -> float:
+    """Eq. (5) of the paper, vote by vote; a tie in a vote is half of either way."""
+    total = 0.0
+    for vote, weight in zip(profile.rankings(), profile.weight, strict=True):
+        for above, below in itertools.combinations(vote, 2):
+            for a, b in itertools.product(above, below):
+                total += weight / (1 + math.exp((ratings[a] - ratings[b]) / temperature))
+        for tier in vote:
+            total += weight * len(list(itertools.combinations(tier, 2))) / 2
+    return total
+
+
+def places_from_worst(vote: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Of the agents of a vote, from 0; tied ones have the mean of theirs."""
+    places: dict[str, float] = {}
+    below = 0
+    for tier in reversed(vote):
+        places |= dict.fromkeys(tier, below + (len(tier) - 1) / 2)
+        below += len(tier)
+    return places
+
+
+def fenchel_young_loss(profile: Profile, ratings: dict[str, float], sigma: float, perturbation: str) -> float:
+    """The paper's appendix by drawing: E[y*(r + sigma Z) . (r + sigma Z)] - y . r, summed over votes."""
+    rng, total = np.random.default_rng(0), 0.0
+    for vote, weight in zip(profile.rankings(), profile.weight, strict=True):
+        places = places_from_worst(vote)
+        values = np.array([ratings[name] for name in places])
+        draw = rng.gumbel if perturbation == "gumbel" else rng.standard_normal
+        noisy = np.sort(values + sigma * draw(size=(400_000, len(values))), axis=1)
+        total += weight * (float((noisy @ np.arange(len(values))).mean()) - float(values @ list(places.values())))
+    return total
+
+
+def fenchel_young_slope(profile: Profile, ratings: dict[str, float], sigma: float, agent: str) -> float:
+    """The expected place of an agent by ratings with Gumbel noise, less its place, summed over the votes with it."""
+    total = 0.0
+    for vote, weight in zip(profile.rankings(), profile.weight, strict=True):
+        places = places_from_worst(vote)
+        if agent in places:
+            expected = sum(1 / (1 + math.exp((ratings[b] - ratings[agent]) / sigma)) for b in places if b != agent)
+            total += weight * (expected - places[agent])
+    return total

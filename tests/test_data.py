@@ -13,7 +13,7 @@ import reference
 from conftest import data_folder
 
 import softcondorcet as sc
-from softcondorcet.methods.optimal import margin_matrix
+from softcondorcet.solvers.components import margin_matrix
 
 pytestmark = pytest.mark.data
 
@@ -52,7 +52,7 @@ def test_optimal_on_every_preflib_instance_up_to_ten_agents() -> None:
             assert exact.discrete_loss == unavoidable + reference.kemeny_margin(margin_matrix(pairs)), name
             checked += 1
             equal += board.discrete_loss == exact.discrete_loss
-            shown = sc.Ratings(board.agents, -np.argsort(board.index), "order")  # ties as they are shown
+            shown = sc.Ratings(board.agents, -np.argsort(board.index).astype(float), "order")  # ties as they are shown
             distance.setdefault(m, []).append(sc.nearest_optimum(profile, shown)[1] / (m * (m - 1) / 2))
     assert checked == 865
     assert equal >= 0.99 * checked

@@ -12,12 +12,29 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from helpers.logs import FILES, write_files
 
 import softcondorcet as sc
+from experiments.__main__ import main as experiments
 from softcondorcet.cli import main
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+# Where the commands of docs/formats.md look for the files of each tool.
+LOGS = {
+    "lm_eval": "lm-eval",
+    "inspect": "inspect-logs",
+    "helm": "helm",
+    "every_eval_ever": "every-eval-ever",
+    "mteb": "mteb-results",
+    "promptfoo": ".",
+    "openai_evals": ".",
+    "alpaca_eval": ".",
+    "arena_hard": "arena-hard/model_judgment",
+    "mt_bench": "mt-bench",
+    "kaggle": "episodes",
+    "pgn": ".",
+}
 BATTLES = "model_a,model_b,winner\nx,y,model_a\ny,z,model_a\nx,z,tie\nz,x,model_b\n"
 
 
@@ -28,6 +45,8 @@ def blocks(page: Path, language: str) -> list[str]:
 @pytest.fixture(autouse=True)
 def _in_a_folder_with_battles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "battles.csv").write_text(BATTLES)
+    for name, folder in LOGS.items():
+        write_files(tmp_path / folder, FILES[name])
     monkeypatch.chdir(tmp_path)
 
 
@@ -48,6 +67,9 @@ def test_commands_in_the_docs_run(page: Path) -> None:
         if text.startswith("printf "):
             subprocess.run(text, shell=True, check=True)
             continue
+        if text.startswith("./reproduce "):
+            assert CliRunner().invoke(experiments, shlex.split(text)[1:]).exit_code == 0, text
+            continue
         if not text.startswith("sco "):
             assert text.startswith(("./", "pip ", "git ", "cd ")), f"{page.name}: {line}"
             continue
@@ -62,17 +84,21 @@ def test_commands_in_the_docs_run(page: Path) -> None:
 
 
 def test_the_first_screen_shows_what_the_command_prints() -> None:
-    (make, rank), (shown,) = blocks(ROOT / "README.md", "sh")[0].splitlines(), blocks(ROOT / "README.md", "text")
+    (make, rank), (shown,) = blocks(ROOT / "README.md", "sh")[1].splitlines(), blocks(ROOT / "README.md", "text")
     subprocess.run(make, shell=True, check=True)
     assert CliRunner().invoke(main, shlex.split(rank)[1:]).stdout == shown
 
 
 def test_every_command_and_option_is_documented() -> None:
     text = (ROOT / "docs" / "cli.md").read_text()
-    for name, command in main.commands.items():
+    groups = {name: group for name, group in main.commands.items() if isinstance(group, click.Group)}
+    nested = {f"{name} {word}": one for name, group in groups.items() for word, one in group.commands.items()}
+    for name, command in {**main.commands, **nested}.items():
+        if command.hidden:  # it only says what it is called now
+            continue
         assert f"sco {name}" in text
         for option in command.params:
-            if isinstance(option, click.Option) and option.name != "help":
+            if isinstance(option, click.Option) and option.name != "help" and not option.hidden:
                 assert f"`{option.opts[-1]}" in text, f"sco {name} {option.opts}"
                 assert name == "rank" or option.help or option.name in ("form", "votes", "agents", "seed")
 
@@ -106,10 +132,21 @@ def test_every_public_name_is_in_the_docs() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for page in PAGES:
+    for page in [*PAGES, *(ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"))]:
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_version_to_cite_is_this_one() -> None:
+    assert f"\nversion: {sc.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_files_of_the_source_that_the_docs_name_are_there() -> None:
+    named = [(page.name, file) for page in PAGES for file in re.findall(r"`([\w/]+/\w+\.py)`", page.read_text())]
+    assert len(named) > 2
+    folders = ROOT, ROOT / "src" / "softcondorcet"
+    assert [(page, file) for page, file in named if not any((folder / file).exists() for folder in folders)] == []
 
 
 def test_the_table_of_methods_is_that_of_the_registry() -> None:
@@ -152,6 +189,17 @@ def test_the_cost_of_the_sigmoidal_program_is_as_measured() -> None:
         assert f"| {'PrefLib' if votes != 'synthetic' else votes} | {line}" in page
 
 
+def test_how_often_settled_is_wrong_is_as_measured() -> None:
+    page = (ROOT / "docs/uncertainty.md").read_text()
+    rows = results("settled.csv")
+    assert all(float(row["wrong"].rstrip("%")) <= 5 for row in rows)
+    shown = [row for row in rows if f"| {row['design']} |" in page]
+    assert len(shown) >= 10
+    for row in shown:
+        cells = [row[key].replace("%", " %") for key in ("design", "wrong", "right", "votes", "fixed", "peeking")]
+        assert f"| {' | '.join([row['design'], *cells[1:]])} |" in page
+
+
 def test_what_kemeny_proves_is_as_measured() -> None:
     page = (ROOT / "docs/methods/kemeny.md").read_text()
     for row in results("kemeny.csv")[-6:]:
@@ -161,3 +209,12 @@ def test_what_kemeny_proves_is_as_measured() -> None:
         assert (
             f"| {agents} | {int(row['instances']):,} | {proven} | {', '.join(gaps)} | {row['median_cpu_s']} |" in page
         )
+
+
+def test_what_versus_promises_is_as_measured() -> None:
+    page, rows = (ROOT / "docs/versus.md").read_text(), results("versus.csv")
+    assert all(row["within"] == "True" for row in rows)
+    for row in rows:
+        effect = "none" if float(row["effect"]) == 0 else row["effect"]
+        shares = [f"{float(row[key]):.1f} %" for key in ("told_apart_%", "by_votes_%", "interval_holds_%")]
+        assert f"| {row['design']} | {effect} | {row['votes']} | {' | '.join(shares)} |" in page

@@ -3,82 +3,106 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import layout
 import pytest
 
 import softcondorcet as sc
 
 SOURCE = Path(sc.__file__).parent
-# A module may import from lower layers, and from its own.
-LAYERS = [
-    ["arrays", "errors"],
-    ["intervals"],
-    ["cells", "kernels", "options", "tables", "threads"],
-    ["datasets", "download"],
-    ["drawing"],
-    ["assemble"],
-    ["columns"],
-    ["profile"],
-    ["pairs"],
-    ["ratings", "readers", "resampling", "synthetic", "variants"],
-    ["uncertainty"],
-    ["majority", "metrics", "scale"],
-    ["doctor", "methods", "live"],
-    ["screen"],
-    ["arguments", "registry"],
-    ["comparison"],
-    ["flips", "heldout"],
-    ["bootstrapping", "robust", "sgd_posterior"],
-    ["next_match"],
-    ["tuning"],
-    ["plots", "reporting"],
-    ["reproduce"],
-    ["serve"],
-    ["commands"],
-    ["cli"],
-    ["__main__"],
-]
-LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+# Low to high: a room imports from lines above its own, or from its own line.
+LAYERS = """
+errors
+arrays exact_sums checks formatting installation seeds
+leaderboard
+kernels
+source columns tiers profile pairs optimality ratings majority metrics synthetic
+backends
+io
+solvers methods
+online
+evaluation
+uncertainty
+doctor
+charts
+plots reporting client
+server.ledger
+server.web
+server
+cli
+__main__
+"""
+LEVEL = {name: level for level, names in enumerate(LAYERS.split("\n")) for name in names.split()}
+MODULES = layout.modules(SOURCE)
+IMPORTS = layout.imports(MODULES)
 
 
-def imports_of(path: Path) -> set[str]:
-    """Modules of the package that a file imports when it runs: those for type checkers do not count."""
-    tree = ast.parse(path.read_text())
-    skipped = {
-        child
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        for child in ast.walk(node)
-    }
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node not in skipped and (node.module or "").startswith("softcondorcet"):
-            parts = (node.module or "").split(".")
-            found |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
-    return {name for name in found if name in LEVEL}
+def upward(imports: dict[str, set[str]]) -> list[str]:
+    """Imports that go up; the package itself and its folders say nothing but what they hold."""
+    return [
+        f"{one} imports {other}"
+        for one, others in imports.items()
+        for other in others
+        if one != "softcondorcet" and other != "softcondorcet"
+        if (one, other) not in layout.LAZY and LEVEL[MODULES[other].folder] > LEVEL[MODULES[one].folder]
+    ]
 
 
 def test_imports_go_down() -> None:
-    # Profile.pairs() makes Pairs when it is called, Ratings.plot() imports matplotlib then, read() an engine if asked.
-    lazy = {("profile", "pairs"), ("ratings", "plots"), ("readers", "scale")}
-    for path in SOURCE.rglob("*.py"):
-        name = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-        if name == "__init__":
-            continue
-        for other in imports_of(path):
-            assert LEVEL[other] <= LEVEL[name] or (name, other) in lazy, f"{path.name} imports {other}"
+    assert upward(IMPORTS) == []
+    planted = {**IMPORTS, "softcondorcet.kernels.graph": {"softcondorcet.majority"}}
+    assert upward(planted) == ["softcondorcet.kernels.graph imports softcondorcet.majority"]
 
 
-def test_every_module_has_a_layer() -> None:
-    found = {
-        path.name.removesuffix(".py")
-        for path in SOURCE.iterdir()
-        if path.suffix == ".py" or (path / "__init__.py").exists()
-    }
-    assert found - {"__init__"} == set(LEVEL)
+def test_nothing_imports_in_a_circle() -> None:
+    assert layout.cycles(IMPORTS) == []
+    planted = {**IMPORTS, "softcondorcet.errors": {"softcondorcet.checks"}}
+    assert layout.cycles(planted) == [["softcondorcet.checks", "softcondorcet.errors"]]
+
+
+def test_no_two_folders_import_each_other() -> None:
+    assert layout.both_ways(MODULES, IMPORTS) == []
+    planted = {**IMPORTS, "softcondorcet.solvers.descent": {"softcondorcet.methods.sco"}}
+    assert layout.both_ways(MODULES, planted) == [("methods", "solvers")]
+
+
+def test_files_and_functions_fit_a_reader() -> None:
+    lines = {name: module.lines for name, module in MODULES.items()}
+    assert {name: n for name, n in lines.items() if n > 450} == {}
+    functions = {name: n for module in MODULES.values() for name, n in module.functions.items()}
+    assert {name: n for name, n in functions.items() if n > 60} == {}
+    assert sum(lines.values()) / len(lines) >= 130
+    assert len(layout.short_with_one_importer(MODULES, IMPORTS)) <= 8
+
+
+def test_the_flow_of_a_command_and_a_vote_stays_short() -> None:
+    rank, vote = layout.flow_of_rank(), layout.flow_of_vote()
+    assert rank.changes <= 350  # five priors are tried for games, and each is a fit
+    assert vote.files <= 8
+
+
+def test_no_test_patches_a_private_name() -> None:
+    private = re.compile(r"""(setattr|patch|delattr|setitem)\([^)]*["'.]_[a-z]""", re.IGNORECASE)
+    tests = {path.name: path.read_text() for path in Path(__file__).parent.rglob("*.py")}
+    assert {name: found[0] for name, text in tests.items() if (found := private.search(text))} == {}
+    assert private.search('setattr(download, "*MOST", 100)'.replace("*", "_"))
+
+
+def test_every_room_has_a_layer() -> None:
+    rooms = {module.folder for module in MODULES.values()} - {""}
+    assert rooms == set(LEVEL)
+
+
+def test_the_map_for_contributors_has_the_same_layers() -> None:
+    table = re.findall(r"^\| (`.*?) \|", (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    named = [re.findall(r"`([\w/]+)`", cell) for cell in table]
+    assert {name.replace("/", ".") for names in named for name in names} == set(LEVEL)
+    order = [LEVEL[name.replace("/", ".")] for names in named for name in names]
+    assert order == sorted(order)
 
 
 def loaded_after(code: str) -> set[str]:
@@ -92,7 +116,19 @@ def loaded_after(code: str) -> set[str]:
     ["import softcondorcet", "import softcondorcet.cli", "import softcondorcet as sc; sc.Profile; sc.read; sc.METHODS"],
 )
 def test_looking_around_loads_nothing_heavy(code: str) -> None:
-    heavy = {"numba", "highspy", "pandas", "polars", "pyarrow", "matplotlib", "torch", "starlette", "rich", "scipy"}
+    heavy = {
+        "numba",
+        "highspy",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "matplotlib",
+        "torch",
+        "starlette",
+        "rich",
+        "scipy",
+        "http.server",
+    }
     assert not heavy & loaded_after(code)
 
 

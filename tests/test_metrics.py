@@ -45,7 +45,7 @@ def test_distances_accept_ratings_and_mappings() -> None:
 def test_an_agent_the_second_order_lacks_is_an_error() -> None:
     with pytest.raises(sc.DataError, match="'d' of the first order"):
         sc.kendall_tau_distance(["a", "d"], ["a", "b"])
-    with pytest.raises(sc.DataError, match="'a' stands twice"):
+    with pytest.raises(sc.DataError, match="'a' appears twice"):
         sc.kendall_tau_distance(["a", "a"], ["a", "b"])
     with pytest.raises(sc.DataError, match="1 agents of the votes are missing"):
         sc.discrete_loss(paper_table(), ["A", "B"])

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+import weakref
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 import reference
 from conftest import profiles
-from hypothesis import given
+from hypothesis import given, strategies as st
 
 import softcondorcet as sc
-from softcondorcet import Profile
-from softcondorcet import pairs as pairs_module
-from softcondorcet.pairs import Pairs, check_total
+from softcondorcet import Profile, majority
+from softcondorcet.columns import Column, Columns
+from softcondorcet.pairs import Pairs, check_total, count_by_rows, count_dense
+from softcondorcet.source import Source
 
 
 def as_dict(pairs: Pairs) -> dict[tuple[str, str], list[float]]:
@@ -24,18 +32,31 @@ def test_pairs_equal_the_plain_count(profile: Profile) -> None:
     assert as_dict(profile.pairs()) == reference.pair_counts(profile)
 
 
+def test_rows_by_agent_do_not_keep_their_pairs_alive() -> None:
+    """A bootstrap makes hundreds of large ones: none may wait for the interpreter to look for cycles."""
+    pairs = sc.synthetic.demo().pairs()
+    gone = weakref.ref(pairs)
+    assert len(pairs.by_agent.played) == len(pairs.by_agent_single.played) == 2 * len(pairs)
+    gc.disable()
+    try:
+        del pairs
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
 @given(profiles())
 def test_counting_by_rows_equals_the_plain_count(profile: Profile) -> None:
-    left, right, counts = pairs_module._count_by_rows(profile)
+    left, right, counts = count_by_rows(profile, profile.weight)
     assert as_dict(Pairs(profile.agents, left, right, *counts)) == reference.pair_counts(profile)
 
 
-def test_both_ways_of_counting_agree_on_long_and_short_votes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_ways_of_counting_agree_on_long_and_short_votes() -> None:
     profile, _ = sc.synthetic.tournament(400, agents=300, size=7, seed=3)
     long = sc.synthetic.mallows(5, agents=300)
-    monkeypatch.setattr(pairs_module, "_WORTH_A_THREAD", 500)  # several threads, also on small data
     for votes in (profile, long):
-        dense, rows = pairs_module._count_dense(votes), pairs_module._count_by_rows(votes)
+        dense = count_dense(votes, votes.weight)
+        rows = count_by_rows(votes, votes.weight, smallest=500)  # in several threads
         for a, b in zip(dense, rows, strict=True):
             np.testing.assert_array_equal(a, b)
 
@@ -86,11 +107,10 @@ def test_long_votes_do_not_build_their_raw_pairs_in_memory() -> None:
     assert peak < 1.5 * len(pairs) * 32
 
 
-def test_more_pairs_than_memory_are_refused_with_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs_module, "BYTES", 10**9)
+def test_more_pairs_than_memory_are_refused_with_the_numbers() -> None:
     profile, _ = sc.synthetic.tournament(50, agents=600, seed=1)
     with pytest.raises(sc.DataError, match="distinct pairs, which take"):
-        profile.pairs()
+        count_by_rows(profile, profile.weight, memory=10_000)
 
 
 def test_zero_weight_votes_count_nothing() -> None:
@@ -132,8 +152,9 @@ def test_weights_may_come_from_a_generator() -> None:
     assert Profile.from_rankings([["a", "b"]] * 2, weights=(w for w in (1, 2))).weight.tolist() == [1, 2]
 
 
-def test_take_keeps_agents_groups_and_times() -> None:
-    profile = Profile(
+def annotated() -> Profile:
+    """Three votes with all that can be known about votes."""
+    return Profile(
         ("a", "b", "c"),
         [0, 2, 4, 6],
         [0, 1, 1, 2, 2, 0],
@@ -142,18 +163,97 @@ def test_take_keeps_agents_groups_and_times() -> None:
         group=[0, 1, 0],
         groups=("x", "y"),
         when=[1.0, 2.0, 3.0],
+        turned=[True, False, False],
+        voter=[1, -1, 0],
+        voters=("ann", "ben"),
+        score=[5, 4, 3, 2, 1, 0],
+        higher_is_better=[True, True, False],
+        columns={"language": ["en", None, "de"], "year": [2024, None, 2020.5]},
+        kind="games",
+        source=Source("x.csv", "0"),
     )
+
+
+def about(profile: Profile) -> dict[str, Any]:
+    """Everything about the votes, as plain values."""
+    assert profile.group is not None and profile.voter is not None and profile.score is not None
+    return {
+        "group": [profile.groups[k] for k in profile.group],
+        "voter": [profile.voters[k] if k >= 0 else None for k in profile.voter],
+        "score": profile.score.tolist(),
+        **{name: column.cells() for name, column in profile.columns.items()},
+        **{name: getattr(profile, name).tolist() for name in ("weight", "when", "turned", "higher_is_better")},
+        **{name: getattr(profile, name) for name in ("kind", "source", "group_by")},
+    }
+
+
+def test_take_replace_and_copies_keep_what_is_known_about_votes() -> None:
+    profile = annotated()
     some = profile.take(np.array([2, 0]))
     assert list(some.rankings()) == [[["c"], ["a"]], [["a"], ["b"]]]
-    assert some.weight.tolist() == [3, 1]
-    assert some.group is not None and some.group.tolist() == [0, 0]
-    assert some.when is not None and some.when.tolist() == [3.0, 1.0]
+    assert about(some) == {
+        "group": ["x", "x"], "voter": ["ann", "ben"], "score": [1, 0, 5, 4], "language": ["de", "en"],
+        "year": [2020.5, 2024], "weight": [3, 1], "when": [3, 1], "turned": [False, True],
+        "higher_is_better": [False, True], "kind": "games", "source": Source("x.csv", "0"), "group_by": "group",
+    }  # fmt: skip
+    heavier = replace(profile, weight=np.array([2.0, 4.0, 6.0]))
+    assert about(heavier) == {**about(profile), "weight": [2, 4, 6]}
+    assert heavier.columns is profile.columns
+    assert about(copy.deepcopy(profile)) == about(profile)
+    assert [p.kind for p in (profile.pairs(), profile.pairs().renumbered(np.array([2, 0, 1])))] == ["games", "games"]
+    assert profile.pairs().plus(some.pairs()).kind == majority.largest_group(profile.pairs()).kind == "games"
+
+
+def test_group_is_one_of_the_columns() -> None:
+    profile = annotated()
+    by_language = replace(profile, group_by="language")
+    assert (np.asarray(by_language.group).tolist(), by_language.groups) == ([0, 2, 1], ("en", "de", "(none)"))
+    assert replace(profile, group_by="year").groups == ("2020.5", "2024", "(none)")
+    again = replace(by_language, groups=("English", "German", "none"))  # type: ignore[call-arg]
+    assert again.columns["language"].cells() == ["English", "none", "German"]
+    assert about(profile.with_groups([1, 1, 0], ("p", "q")))["group"] == ["q", "q", "p"]
+    alone = replace(profile, group=None, groups=())  # type: ignore[call-arg]
+    assert (alone.group, alone.groups, alone.columns["group"].cells()) == (None, (), ["x", "y", "x"])
+    silent = replace(profile, voter=None)  # type: ignore[call-arg]
+    assert (silent.voter, silent.voters) == (None, ())
+    with pytest.raises(sc.DataError, match="group_by: no column 'day'; found 'language', 'year'"):
+        replace(profile, group_by="day")
+    for columns in ({"day": ["mon"]}, {"day": Column(values=np.ones(2))}):
+        with pytest.raises(sc.DataError, match="day: expected one entry for each of 3 votes, got"):
+            replace(profile, columns=columns, group_by=None)  # type: ignore[arg-type]
+    for array in (profile.columns["language"].codes, profile.columns["year"].values, profile.score, profile.voter):
+        with pytest.raises(ValueError, match="read-only"):
+            np.asarray(array)[0] = 0
+
+
+def test_votes_of_at_most_half_of_the_agents_are_games_unless_somebody_says_otherwise() -> None:
+    four = [["a", "b"], ["c", "d"]]
+    kinds = [Profile.from_rankings(votes).kind for votes in (four, [*four, ["a", "b", "c"]], [["a", "b", "c"]], [])]
+    assert kinds == ["games", "election", "election", "election"]
+    assert Profile.from_rankings(four).take(np.array([], dtype=int)).kind == "games"
+    assert Profile.from_rankings(four, kind="election").pairs().kind == "election"
+    with pytest.raises(sc.OptionError, match="kind must be 'election' or 'games', got 'battles'"):
+        Profile.from_rankings(four, kind="battles")  # type: ignore[arg-type]
+
+
+def test_columns_are_made_when_they_are_asked_for() -> None:
+    made = []
+
+    def maker(name: str, column: Column | None) -> Callable[[], Column | None]:
+        return lambda: (made.append(name), column)[1]  # type: ignore[func-returns-value]
+
+    columns = Columns({"x": maker("x", Column.of(["p", "q"])), "y": maker("y", None)})
+    profile = Profile.from_rankings([["a", "b"], ["b", "a"]], columns=columns).take(np.array([1]))
+    assert made == []
+    assert profile.columns["x"].cells() == ["q"]
+    assert made == ["x"]
+    assert (list(profile.columns), "y" in profile.columns, made) == (["x"], False, ["x", "y"])
 
 
 @pytest.mark.parametrize(
     ("rankings", "options", "message"),
     [
-        ([["a", "b"], ["a", "c", "a"]], {}, "vote 2: agent 'a' stands twice"),
+        ([["a", "b"], ["a", "c", "a"]], {}, "vote 2: agent 'a' appears twice"),
         ([["a"], []], {}, "vote 2: expected at least one agent"),
         (["abc"], {}, "vote 1: expected a list of agents, got 'abc'"),
         ([["a", 3]], {}, "vote 1: expected agent names"),
@@ -167,9 +267,22 @@ def test_take_keeps_agents_groups_and_times() -> None:
         ([["a", "b"]], {"weights": [-1]}, "vote 1: weight is -1.0"),
         ([["a", "b"]], {"weights": [float("nan")]}, "vote 1: weight is nan"),
         ([["a", "b"]], {"agents": ["a"]}, "vote 1: agent 'b' is not among"),
-        ([["a", "b"]], {"agents": ["a", "b", "a"]}, "a name stands twice"),
+        ([["a", "b"]], {"agents": ["a", "b", "a"]}, "a name appears twice"),
     ],
 )
-def test_bad_rankings_are_refused_with_the_vote(rankings: list, options: dict, message: str) -> None:
+def test_bad_rankings_are_refused_with_the_vote(rankings: list[Any], options: dict[str, Any], message: str) -> None:
     with pytest.raises(sc.DataError, match=message):
         Profile.from_rankings(rankings, **options)
+
+
+@given(profile=profiles(), seed=st.integers(0, 99))
+def test_renumbered_pairs_say_the_same(profile: Profile, seed: int) -> None:
+    pairs = profile.pairs()
+    order = np.random.default_rng(seed).permutation(pairs.n_agents)
+    other = pairs.renumbered(order)
+    assert other.agents == tuple(pairs.agents[k] for k in order)
+    assert (other.left < other.right).all()
+    assert (np.diff(other.left.astype(np.int64) * other.n_agents + other.right) > 0).all()
+    wins, ties = pairs.dense(order)
+    np.testing.assert_array_equal(other.dense()[0], wins)
+    np.testing.assert_array_equal(other.dense()[1], ties)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
 from conftest import tennessee
-from test_report import HOSTILE, Page, material
+from helpers.reports import HOSTILE, Page, intervals
 
 import softcondorcet as sc
 from softcondorcet import plots
@@ -17,8 +18,8 @@ pytest.importorskip("matplotlib")
 FORMULA = r"$\frac{1}{$ and \href{x}{y}"
 
 
-def labels(figure: object) -> list[str]:
-    return [label.get_text() for label in figure.axes[0].get_yticklabels()]  # type: ignore[attr-defined]
+def labels(figure: Any) -> list[str]:
+    return [label.get_text() for label in figure.axes[0].get_yticklabels()]
 
 
 def test_a_board_plots_itself_best_first() -> None:
@@ -37,8 +38,8 @@ def test_only_the_best_are_plotted() -> None:
 
 
 def test_whiskers_span_the_intervals() -> None:
-    sure = material([["a"]], "abc").uncertainty
-    figure = plots.whiskers(sure)
+    sure = intervals([["a"]], "abc")
+    figure: Any = plots.whiskers(sure)
     (lines,) = figure.axes[0].collections
     spans = [(segment[0][0], segment[1][0]) for segment in lines.get_segments()]
     assert spans == list(zip(sure.rating_low, sure.rating_high, strict=True))
@@ -46,7 +47,7 @@ def test_whiskers_span_the_intervals() -> None:
 
 def test_head_to_head_shows_the_share_the_row_won() -> None:
     figure = plots.head_to_head(tennessee())
-    share = figure.axes[0].images[0].get_array()
+    share: Any = figure.axes[0].images[0].get_array()
     board = sc.sco(tennessee())
     assert labels(figure) == board.order
     at = {name: k for k, name in enumerate(board.order)}
@@ -62,9 +63,7 @@ def test_head_to_head_shows_the_share_the_row_won() -> None:
 def test_bump_has_a_line_for_each_agent() -> None:
     race = sc.compare(tennessee(), ["sco", "plurality", "borda"])
     axes = plots.bump(race).axes[0]
-    ranks = [
-        line.get_ydata().tolist() if hasattr(line.get_ydata(), "tolist") else line.get_ydata() for line in axes.lines
-    ]
+    ranks = [np.asarray(line.get_ydata()).tolist() for line in axes.lines]
     assert ranks == [[race[method].rank_of(agent) for method in race] for agent in race.first.order]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["sco", "plurality", "borda"]
 
@@ -78,7 +77,7 @@ def test_names_are_no_formulas() -> None:
         plots.bump(sc.compare(profile, ["sco", "borda"])),
     ):
         assert labels(figure) == names
-        assert figure._repr_png_().startswith(b"\x89PNG"), "drawing does not read them as mathematics"  # type: ignore[attr-defined]
+        assert figure._repr_png_().startswith(b"\x89PNG"), "drawing does not read them as mathematics"  # type: ignore[union-attr]
 
 
 def test_axes_of_your_own_are_used() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 import softcondorcet as sc
-from softcondorcet import synthetic
+from softcondorcet import Profile, synthetic
 
 # The paper's section 4.3: share of pairs never in one contest, by number of contests of 4 among 20 agents.
 CONTESTS = [5, 10, 20, 30, 50, 75, 100, 200]
@@ -68,6 +70,12 @@ def test_the_demo_has_something_to_show() -> None:
     assert 0.05 < found.tied_share < 0.2
 
 
+def test_the_demo_says_who_was_shown_first_which_does_not_help() -> None:
+    for seed in range(8):
+        found = sc.inspect(synthetic.demo(seed))
+        assert "position-bias" not in {finding.name for finding in found.findings} | set(found.unchecked)
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -79,7 +87,7 @@ def test_the_demo_has_something_to_show() -> None:
         synthetic.demo,
     ],
 )
-def test_seeds_repeat(make) -> None:
+def test_seeds_repeat(make: Callable[[int], Profile]) -> None:
     np.testing.assert_array_equal(make(5).agent, make(5).agent)
     assert not np.array_equal(make(5).agent, make(6).agent)
 

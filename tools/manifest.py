@@ -1,4 +1,4 @@
-"""Write the parts of a data set, as they are in an archive, into the package's manifest.
+"""Write the parts of a data set, as they are in an archive, into the manifest of the experiments.
 
 python tools/manifest.py preflib preflib-paper.zip
 """
@@ -10,9 +10,12 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from softcondorcet.datasets import parts_of
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
-MANIFEST = Path(__file__).parent.parent / "src" / "softcondorcet" / "manifest.json"
+from experiments.datasets import parts_of  # noqa: E402
+
+MANIFEST = ROOT / "experiments" / "manifest.json"
 
 if __name__ == "__main__":
     name, archive = sys.argv[1:]

@@ -9,13 +9,13 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import FloatRect, sync_playwright
 
 import softcondorcet as sc
 
 PICTURE = Path(__file__).parent.parent / "docs" / "report.png"
 # Down to the first agent below the circle.
-TOP = {"x": 85, "y": 45, "width": 830, "height": 755}
+TOP: FloatRect = {"x": 85, "y": 45, "width": 830, "height": 755}
 
 if __name__ == "__main__":
     with TemporaryDirectory() as folder, sync_playwright() as driver:

@@ -1,271 +1,190 @@
-"""The three kinds of table people have, as the arrays of a profile.
+"""Columns: what else is known about each vote, such as its judge, task, language or voter.
 
-Battles (two agents and who won), rankings (contest, rank, agent; or one whole ranking per row) and scores (agent,
-task, score). Each function returns the fields of a ``Profile`` and accounts for every row: a row is used, or it is an
-error that says where it stands. Columns that are not named by the caller are found by the names people give them.
-Cost: linear in the rows, plus one sort for rankings and scores.
+A column holds names (as codes into a list) or numbers, one for each vote. ``Columns`` makes each column when it is
+first asked for: a table of a million battles may have twenty of which nobody wants more than one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softcondorcet.assemble import WEIGHT, Fields, by_time, encode, once_each, per_vote, same_on_all_rows, stack
-from softcondorcet.cells import (
-    Column,
-    Ints,
-    Table,
-    as_table,
-    is_blank,
-    read_flag,
-    read_name,
-    read_number,
-    read_score,
-    shown,
-)
+from softcondorcet.arrays import Floats, Ints, frozen_copy, taken
 from softcondorcet.errors import DataError
 
-__all__ = ["KINDS", "Column", "Table", "as_table", "battles", "contests", "encode", "orders", "pick", "scores"]
+# The column that says who cast each vote.
+VOTER = "voter"
+# The group of votes that have none.
+NONE = "(none)"
 
 
-PAIRS = (("model_a", "model_b"), ("agent_a", "agent_b"), ("player_a", "player_b"), ("left", "right"), ("a", "b"))
-AGENT = ("agent", "player", "model", "name")
-CONTEST = tuple(
-    f"{word}{end}" for word in ("contest", "vote", "voter", "match", "game", "race", "event") for end in ("_id", "")
-)
-RANK = ("rank", "place", "position")
-TASK = ("task", "game", "benchmark", "scenario")
-SCORE = ("score", "value")
-TIES = ("tie", "draw", "tie (bothbad)", "tie (both_bad)", "both_bad", "bothbad", "both bad")
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One name or one number for each vote. Arrays are read-only.
 
+    Names: ``codes[v]`` is the place of the name of vote ``v`` in ``names``, -1 where there is none.
+    Numbers: ``values[v]``, nan where there is none; then ``codes`` is None.
 
-def battles(
-    table: Table,
-    *,
-    a: str | None = None,
-    b: str | None = None,
-    winner: str | None = None,
-    weight: str | None = None,
-    group: str | None = None,
-    when: str | None = None,
-) -> Fields:
-    """One vote per row.
-
-    ``winner`` holds the name of the winner's column (``model_a``, ``left``, ``a``, ...), ``tie``, ``draw`` or
-    ``both_bad`` (all ties), or the winner's own name; a word that could mean two things in its row, because an agent
-    is called that, is an error. ``weight``, ``group`` and ``when`` are found by name when they are None, and left
-    out when they are the empty string.
+    >>> Column.of(["en", None, "de", "en"]).codes.tolist(), Column.of([1.5, None]).values.tolist()
+    ([0, -1, 1, 0], [1.5, nan])
     """
-    used = col_a, col_b, col_winner = battle_columns(table, a, b, winner)
-    (agent_a, agent_b), names = encode(table, col_a, col_b)
-    same = agent_a == agent_b
-    if same.any():
-        row = int(np.argmax(same))
-        raise DataError(f"{table.place(row)}: {names[agent_a[row]]!r} against itself; expected two agents")
-    outcome = _outcomes(table, col_a, col_b, col_winner, agent_a, agent_b, names)
-    agent, tier = np.empty((len(outcome), 2), dtype=np.int32), np.zeros((len(outcome), 2), dtype=np.int32)
-    lost = outcome == 1
-    agent[:, 0], agent[:, 1] = np.where(lost, agent_b, agent_a), np.where(lost, agent_a, agent_b)
-    tier[:, 1] = outcome != 2
-    votes = per_vote(table, np.arange(table.n_rows), weight, group, when, used, (*WEIGHT, "n"))
-    order, votes = by_time({**votes, "turned": lost})
-    return {
-        "agents": names,
-        "start": 2 * np.arange(len(outcome) + 1),
-        "agent": agent[order].ravel(),
-        "tier": tier[order].ravel(),
-        **votes,
-    }
+
+    codes: Ints | None = None
+    names: tuple[str, ...] = ()
+    values: Floats | None = None
+
+    def __post_init__(self) -> None:
+        if (self.codes is None) == (self.values is None):
+            raise DataError("a column has either codes and names, or values")
+        for name, dtype in (("codes", np.int32), ("values", np.float64)):
+            given = getattr(self, name)
+            if given is not None:
+                object.__setattr__(self, name, frozen_copy(given, dtype))
+        object.__setattr__(self, "names", tuple(self.names))
+        if self.values is not None and np.isinf(self.values).any():
+            raise DataError("values: infinity; expected finite numbers, nan where there is none")
+        if self.codes is not None and len(self.codes):
+            low, high = int(self.codes.min()), int(self.codes.max())
+            if low < -1 or high >= len(self.names):
+                raise DataError(f"codes {low} to {high}; expected -1 to {len(self.names) - 1}, one for each name")
+
+    @classmethod
+    def of(cls, cells: Sequence[object]) -> Column:
+        """A column of a list: of numbers if all its cells are numbers or None, else of names."""
+        if all(cell is None or (isinstance(cell, Real) and not isinstance(cell, bool)) for cell in cells):
+            return cls(values=np.array([np.nan if cell is None else cell for cell in cells], dtype=float))
+        code: dict[str, int] = {}
+        codes = [-1 if cell is None else code.setdefault(str(cell), len(code)) for cell in cells]
+        return cls(np.array(codes, dtype=np.int32), tuple(code))
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it holds numbers."""
+        return self.values is not None
+
+    @property
+    def _array(self) -> NDArray[Any]:
+        array = self.codes if self.values is None else self.values
+        assert array is not None
+        return array
+
+    def take(self, votes: NDArray[Any]) -> Column:
+        """The cells of the chosen votes, by index or boolean array."""
+        array = taken(self._array, votes)
+        return Column(array, self.names) if self.values is None else Column(values=array)
+
+    def cells(self) -> list[str | float | None]:
+        """One name, number or None for each vote."""
+        if self.codes is not None:
+            names = (*self.names, None)  # -1 is the last
+            return [names[code] for code in self.codes.tolist()]
+        return [None if cell != cell else cell for cell in self._array.tolist()]
+
+    def named(self) -> Column:
+        """The same with names for numbers, in their order: 2024.0 is '2024'."""
+        if self.values is None:
+            return self
+        known = ~np.isnan(self.values)
+        found, place = np.unique(self.values[known], return_inverse=True)
+        codes = np.full(len(self), -1, dtype=np.int32)
+        codes[known] = place
+        return Column(codes, tuple(f"{int(x)}" if x.is_integer() else repr(x) for x in found.tolist()))
+
+    def grouped(self) -> Column:
+        """The same with a name for every vote: those without one are a group of their own, '(none)'."""
+        column = self.named()
+        assert column.codes is not None
+        if not (column.codes < 0).any():
+            return column
+        names = column.names if NONE in column.names else (*column.names, NONE)
+        return Column(np.where(column.codes < 0, names.index(NONE), column.codes), names)
 
 
-def battle_columns(table: Table, a: str | None = None, b: str | None = None, winner: str | None = None) -> list[str]:
-    """The columns of both agents and the winner: those that are named, else by the names people give them."""
-    if a is None and b is None:
-        a, b = next(((x, y) for x, y in PAIRS if table.find(x) and table.find(y)), PAIRS[0])
-    return [table.need(name or default) for name, default in ((a, "model_a"), (b, "model_b"), (winner, "winner"))]
+Maker = Callable[[], Column | None]
 
 
-def _outcomes(
-    table: Table, a: str, b: str, winner: str, agent_a: Ints, agent_b: Ints, names: tuple[str, ...]
-) -> NDArray[Any]:
-    """0 where the first agent of a row won, 1 where the second did, 2 for a tie."""
-    meaning = {
-        **{x: 0 for x, _ in PAIRS},
-        **{y: 1 for _, y in PAIRS},
-        **dict.fromkeys(TIES, 2),
-        a.strip().casefold(): 0,
-        b.strip().casefold(): 1,
-    }
-    column = table.column(winner)
-    words = [_word(value) for value in column.values]
-    folded: dict[str, int] = {}
-    fold = np.array([folded.setdefault(name.casefold(), len(folded)) for name in names])
-    told = [meaning.get(word.casefold(), -1) for word in words]
-    if -1 not in told and not any(word.casefold() in folded for word in words):
-        return np.array(told, dtype=np.int8)[column.codes]  # no agent is called what a winner is: one look-up per row
-    by_word = np.array(told)[column.codes]
-    number = {name: k for k, name in enumerate(names)}
-    named = np.array([number.get(word, -1) for word in words])[column.codes]
-    outcome = np.where(by_word >= 0, by_word, np.where(named == agent_a, 0, np.where(named == agent_b, 1, -1)))
-    called = np.array([folded.get(word.casefold(), -1) for word in words])[column.codes]
-    other = ((called == fold[agent_a]) & (by_word != 0)) | ((called == fold[agent_b]) & (by_word != 1))
-    unclear = (by_word >= 0) & other
-    wrong = (outcome < 0) | unclear
+class Columns(Mapping[str, Column]):
+    """Columns by name, each made when it is first asked for.
+
+    In place of a column may stand a function that makes it, or finds that there is none: then it is left out.
+    """
+
+    def __init__(self, columns: Mapping[str, Column | Maker | None] | None = None) -> None:
+        self._columns: dict[str, Column | Maker | None] = dict(columns or {})
+
+    def _find(self, name: str) -> Column | None:
+        column = self._columns.get(name)
+        if callable(column):
+            column = self._columns[name] = column()
+        return column
+
+    def __getitem__(self, name: str) -> Column:
+        column = self._find(name)
+        if column is None:
+            raise KeyError(name)
+        return column
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in list(self._columns) if self._find(name) is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return f"Columns({', '.join(map(repr, self._columns))})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_columns": dict(self)}
+
+    @property
+    def made(self) -> dict[str, Column]:
+        """Those that were asked for by now."""
+        return {name: column for name, column in self._columns.items() if isinstance(column, Column)}
+
+    def take(self, votes: NDArray[Any]) -> Columns:
+        """The same columns of the chosen votes."""
+
+        def chosen(name: str) -> Maker:
+            return lambda: None if (column := self._find(name)) is None else column.take(votes)
+
+        return Columns({name: chosen(name) for name in self._columns})
+
+    def without(self, name: str) -> Columns:
+        return Columns({other: column for other, column in self._columns.items() if other != name})
+
+    def plus(self, columns: Mapping[str, Column]) -> Columns:
+        """These and others, which replace those of the same name."""
+        return Columns({**self._columns, **columns})
+
+
+def as_columns(columns: Mapping[str, Column | Sequence[object]] | None) -> Columns:
+    """Columns as they are; lists of names or numbers as columns."""
+    if isinstance(columns, Columns):
+        return columns
+    listed = (columns or {}).items()
+    return Columns({name: cells if isinstance(cells, Column) else Column.of(cells) for name, cells in listed})
+
+
+def recoded(columns: Columns, name: str, codes: Any, names: Any) -> Columns:
+    """The columns with new codes or new names, or both, for one of them; '...' leaves what there is.
+
+    Voters may be unknown (-1); every vote has a group.
+    """
+    empty = Column(np.empty(0, dtype=np.int32))
+    known = columns.get(name, empty)
+    known = known.named() if name == VOTER else known.grouped()
+    names = known.names if names is ... else tuple(names)
+    codes = frozen_copy(known.codes if codes is ... else codes, np.int32)
+    wrong = (codes >= len(names)) | (codes < (-1 if name == VOTER else 0))
     if wrong.any():
-        row = int(np.argmax(wrong))
-        got = f"{table.place(row)}: {winner} is {shown(column.values[column.codes[row]])}"
-        if unclear[row]:
-            raise DataError(f"{got}, which is also the name of an agent in this row; expected a word with one meaning")
-        raise DataError(f"{got}; expected {a.strip()!r}, {b.strip()!r}, 'tie' or 'both_bad'")
-    return outcome
-
-
-def _word(value: Any) -> str:
-    try:
-        return read_name(value)
-    except ValueError:
-        return ""
-
-
-def contests(
-    table: Table,
-    *,
-    contest: str | None = None,
-    rank: str | None = None,
-    agent: str | None = None,
-    weight: str | None = None,
-    group: str | None = None,
-    when: str | None = None,
-) -> Fields:
-    """One vote per contest, from one row per agent: lower rank is better, equal rank is a tie.
-
-    Weight, group and time must be the same on all rows of a contest.
-    """
-    used = contest_columns(table, contest, rank, agent)
-    (vote,), labels = encode(table, used[0])
-    place = table.numbers(used[1], read_number)
-    (who,), names = encode(table, used[2])
-    once_each(table, vote, who, labels, names, used[0])
-    votes = per_vote(table, vote, weight, group, when, used, WEIGHT)
-    return {"agents": names, **stack(vote, place, who, votes)}
-
-
-def contest_columns(
-    table: Table, contest: str | None = None, rank: str | None = None, agent: str | None = None
-) -> list[str]:
-    """The columns of contest, rank and agent: those that are named, else by the names people give them."""
-    return [_need(table, contest, CONTEST), _need(table, rank, RANK), _need(table, agent, AGENT)]
-
-
-def scores(
-    table: Table,
-    *,
-    agent: str | None = None,
-    task: str | None = None,
-    score: str | None = None,
-    higher_is_better: str | bool | None = None,
-    weight: str | None = None,
-) -> Fields:
-    """One vote per task: better score first, equal scores tie, a blank score means absent. The task is the group."""
-    used = [_need(table, agent, AGENT), _need(table, task, TASK), _need(table, score, SCORE)]
-    (who,), names = encode(table, used[0])
-    (vote,), tasks = encode(table, used[1])
-    once_each(table, vote, who, tasks, names, used[1])
-    value = table.numbers(used[2], read_score)
-    if isinstance(higher_is_better, bool):
-        better = np.full(len(value), higher_is_better)
-    else:
-        column = table.need(higher_is_better) if higher_is_better else table.find("higher_is_better")
-        better = table.numbers(column, read_flag) > 0 if column else np.full(len(value), True)
-        if column:
-            same_on_all_rows(table, column, vote, better)
-    votes = per_vote(table, vote, weight, "", "", used, ("weight",))
-    present = ~np.isnan(value)
-    if not present.any():
-        raise DataError(f"{table.name}: {used[2]} is blank in every row; expected scores")
-    kept, which = np.unique(vote[present], return_inverse=True)
-    votes = {"weight": votes["weight"][kept], "group": kept, "groups": tasks}
-    return {"agents": names, **stack(which, np.where(better, -value, value)[present], who[present], votes)}
-
-
-def orders(
-    table: Table,
-    *,
-    ranking: str | None = None,
-    weight: str | None = None,
-    group: str | None = None,
-    when: str | None = None,
-) -> Fields:
-    """One vote per row, from a list of names best first with ties as inner lists, or text such as ``a > b = c``."""
-    column = table.need(ranking or "ranking")
-    code: dict[str, int] = {}
-    start, agent, tier = [0], list[int](), list[int]()
-    cells = table.cells(column)
-    for row, cell in enumerate(cells):
-        seen = len(agent)
-        try:
-            for level, names in enumerate(_tiers(cell)):
-                for name in names:
-                    agent.append(code.setdefault(read_name(name), len(code)))
-                    tier.append(level)
-        except ValueError as error:
-            raise DataError(f"{table.place(row)}: {column} is {shown(cell)}; expected {error}") from None
-        if len(set(agent[seen:])) < len(agent) - seen:
-            twice = next(k for i, k in enumerate(agent[seen:]) if k in agent[seen : seen + i])
-            raise DataError(f"{table.place(row)}: agent {list(code)[twice]!r} stands twice; expected once")
-        start.append(len(agent))
-    if len(agent) == len(cells) and all(isinstance(cell, str) for cell in cells):  # places or agents, not rankings
-        raise DataError(f'{table.name}: {column} names one agent in every row; expected rankings as in "a > b = c"')
-    vote = np.repeat(np.arange(table.n_rows), np.diff(start))
-    votes = per_vote(table, np.arange(table.n_rows), weight, group, when, [column], WEIGHT)
-    return {"agents": tuple(code), **stack(vote, np.array(tier, dtype=float), np.array(agent, dtype=np.int32), votes)}
-
-
-def _tiers(cell: Any) -> list[list[Any]]:
-    if isinstance(cell, str):
-        tiers: list[Any] = [level.split("=") for level in cell.split(">")]
-    elif isinstance(cell, list | tuple | np.ndarray):
-        tiers = [list(level) if isinstance(level, list | tuple | np.ndarray) else [level] for level in cell]
-    else:
-        tiers = []
-    if not tiers or any(is_blank(name) for level in tiers for name in level or [None]):
-        raise ValueError('names, best first, as in "a > b = c" or ["a", ["b", "c"]]')
-    return tiers
-
-
-KINDS: dict[str, tuple[Callable[..., Fields], ...]] = {
-    "battles": (battles,),
-    "rankings": (contests, orders),
-    "scores": (scores,),
-}
-
-
-def pick(table: Table, kind: str | None, columns: Mapping[str, Any]) -> Callable[..., Fields]:
-    """The one function whose columns the table has."""
-
-    def has(role: str, names: tuple[str, ...]) -> bool:
-        return role in columns or table.find(*names) is not None
-
-    fits = {
-        battles: has("winner", ("winner",)) and any(has("a", (x,)) and has("b", (y,)) for x, y in PAIRS),
-        contests: has("contest", CONTEST) and has("rank", RANK) and has("agent", AGENT),
-        orders: "ranking" in columns or (has("ranking", ("ranking",)) and not has("agent", AGENT + RANK)),
-        scores: has("agent", AGENT) and has("task", TASK) and has("score", SCORE),
-    }
-    allowed = [function for name, functions in KINDS.items() if kind in (None, name) for function in functions]
-    found = [function for function in allowed if fits[function]]
-    if len(found) == 1:
-        return found[0]
-    raise DataError(
-        f"{table.name}: columns {table.names} {'fit more than one kind' if found else 'are not known'}; "
-        "expected battles (model_a, model_b, winner), rankings (contest_id, rank, agent, or ranking) "
-        "or scores (agent, task, score); kind or columns (--kind, --column) can tell"
-    )
-
-
-def _need(table: Table, given: str | None, names: tuple[str, ...]) -> str:
-    return table.need(given) if given else table.find(*names) or table.need(names[0])
+        vote, what = int(np.argmax(wrong)), "voter" if name == VOTER else "group"
+        raise DataError(f"vote {vote + 1}: no {what} has number {codes[vote]}")
+    return columns.plus({name: Column(codes, names)})

@@ -1,6 +1,7 @@
 """The errors a user can meet: each says where, what was expected, and what came."""
 
-from collections.abc import Iterable
+from pathlib import Path
+from traceback import extract_tb
 
 
 class DataError(ValueError):
@@ -15,8 +16,9 @@ class NotConverged(UserWarning):
     """The result is usable but the solver stopped before its tolerance was met."""
 
 
-def some(names: Iterable[str], most: int = 3) -> str:
-    """The first few names of a list, for a message, and how many more there are."""
-    listed = list(names)
-    rest = len(listed) - most
-    return (", ".join(listed[:most]) + (f" and {rest} more" if rest > 0 else "")) or "none"
+def place(error: BaseException) -> str:
+    """What kind of error, and the line that raised it: for a log that holds nothing of what came in."""
+    where = extract_tb(error.__traceback__)
+    return (
+        f"{type(error).__name__} at {Path(where[-1].filename).name}:{where[-1].lineno}" if where else str(type(error))
+    )

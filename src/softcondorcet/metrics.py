@@ -16,7 +16,7 @@ import numpy as np
 
 from softcondorcet.arrays import Floats, Ints
 from softcondorcet.errors import DataError
-from softcondorcet.kernels import kendall
+from softcondorcet.kernels import distances
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.profile import Profile, Ranking, entries
 from softcondorcet.ratings import Ratings
@@ -37,7 +37,7 @@ def kendall_tau_distance(x: Order, y: Order) -> float:
     a, b = first[by_both], second[by_both]
     tied_first, tied_second, tied_both = _tied_pairs(a), _tied_pairs(np.sort(b)), _tied_pairs(a, b)
     # Sorted by both, agents tied in `x` stand in the order of `y`, so they make no inversions.
-    return float(kendall.inversions(b)) + (tied_first + tied_second - 2 * tied_both) / 2
+    return float(distances.inversions(b)) + (tied_first + tied_second - 2 * tied_both) / 2
 
 
 def normalized_kendall_tau_distance(x: Order, y: Order) -> float:
@@ -110,7 +110,7 @@ def _places(order: Order) -> dict[str, int]:
     places: dict[str, int] = {}
     for name, tier in entries(order, "order"):
         if name in places:
-            raise DataError(f"order: agent {name!r} stands twice in it")
+            raise DataError(f"order: agent {name!r} appears twice")
         places[name] = tier
     return places
 

@@ -7,24 +7,25 @@ however many votes there are. Methods work on this, so their cost grows with dis
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softcondorcet import threads
-from softcondorcet.arrays import Floats, Ints, read_only
+from softcondorcet.arrays import Floats, Ints, cut, read_only, run_ranges
+from softcondorcet.checks import one_of
 from softcondorcet.errors import DataError
+from softcondorcet.exact_sums import difference, exact, in_units
 from softcondorcet.kernels import counting
-from softcondorcet.profile import Profile, as_profile
+from softcondorcet.profile import KINDS, Kind, Profile, as_profile
+from softcondorcet.source import Source
 
 Counted = tuple[Ints, Ints, Floats]
 Real = NDArray[np.floating[Any]]
 
-# A margin of no more than this share of the comparisons is what adding up weights in floating point can leave.
-_ROUNDING = 1e-12
 # Below this many raw pairs a second thread costs more than it saves (about 2 ms of work).
 _WORTH_A_THREAD = 500_000
 # Bytes per distinct pair while a method works: 32 for the counts, 24 for the rows of both agents.
@@ -37,7 +38,11 @@ _DENSE, _DENSE_IF_SHORT, _SHORT = 512, 4096, 8
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Distinct pairs ``left[k] < right[k]``, sorted, with weighted counts seen from ``left``."""
+    """Distinct pairs ``left[k] < right[k]``, sorted, with weighted counts seen from ``left``.
+
+    ``kind`` is that of the votes, "games" or "election", as a ``Profile`` has it; ``source`` says which votes of a file
+    an engine was asked to count. ``facts`` about agents go on to the ratings.
+    """
 
     agents: tuple[str, ...]
     left: Ints
@@ -45,8 +50,12 @@ class Pairs:
     wins: Floats
     losses: Floats
     ties: Floats
+    kind: Kind = field(default="election", kw_only=True)
+    source: Source | None = field(default=None, kw_only=True)
+    facts: Mapping[str, Mapping[str, str | float]] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:
+        one_of("kind", KINDS, self.kind)
         for name in ("left", "right", "wins", "losses", "ties"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
@@ -64,10 +73,9 @@ class Pairs:
     def margin(self) -> Floats:
         """Wins minus losses of ``left`` over ``right``; what only rounding has left of a level pair is 0.
 
-        Weights of 0.1 and 0.2 against 0.3 are level, though their sums differ in the last digit.
+        Weights of 0.1 and 0.2 against 0.3 are level, though their sums as floats differ in the last digit.
         """
-        margin = self.wins - self.losses
-        return read_only(np.where(np.abs(margin) <= _ROUNDING * (self.wins + self.losses), 0.0, margin))
+        return read_only(difference(self.wins, self.losses))
 
     @cached_property
     def total(self) -> float:
@@ -77,13 +85,15 @@ class Pairs:
     @cached_property
     def by_agent(self) -> ByAgent:
         """Each pair twice, once in the row of either agent: what the gradient and the local search walk over."""
-        return ByAgent(self, *_rows(self, self.margin, -self.margin))
+        # A copy, which shares the arrays: in a cycle of references the memory of a resample would only be given back
+        # when the interpreter looks for cycles, which a few hundred large arrays do not make it do.
+        return ByAgent(replace(self), *_rows(self, self.margin, -self.margin))
 
     @cached_property
     def by_agent_single(self) -> ByAgent:
         """The same with margins in 4 bytes: 8 instead of 12 for each pair in each row. Exact below 2^24."""
         margin = self.margin.astype(np.float32)
-        return ByAgent(self, *_rows(self, margin, -margin))
+        return ByAgent(replace(self), *_rows(self, margin, -margin))
 
     def renumbered(self, order: Ints) -> Pairs:
         """The same pairs of the agents in another order: agent ``order[k]`` gets number k."""
@@ -95,7 +105,7 @@ class Pairs:
         sort = np.argsort(left.astype(np.int64) * self.n_agents + right)
         wins, losses = np.where(turned, self.losses, self.wins), np.where(turned, self.wins, self.losses)
         agents = tuple(self.agents[k] for k in order)
-        return Pairs(agents, left[sort], right[sort], wins[sort], losses[sort], self.ties[sort])
+        return Pairs(agents, left[sort], right[sort], wins[sort], losses[sort], self.ties[sort], kind=self.kind)
 
     def plus(self, other: Pairs) -> Pairs:
         """The counts of both; the agents of `other` must be the first of these."""
@@ -108,7 +118,8 @@ class Pairs:
             np.bincount(place, np.concatenate([mine, others]), minlength=len(found)).astype(float)
             for mine, others in ((self.wins, other.wins), (self.losses, other.losses), (self.ties, other.ties))
         )
-        return Pairs(self.agents, (found // m).astype(np.int32), (found % m).astype(np.int32), *counts)
+        left, right = (found // m).astype(np.int32), (found % m).astype(np.int32)
+        return Pairs(self.agents, left, right, *counts, kind=self.kind)
 
     def dense(self, chosen: Ints | None = None) -> tuple[Floats, Floats]:
         """Matrices for small m: ``wins[a, b]``, how often a was above b, and ``ties[a, b]``.
@@ -139,6 +150,11 @@ class Pairs:
         counted = (self.wins + self.losses + self.ties)[at]
         met: Floats = np.where(known[at] == asked, counted, 0.0)
         return met
+
+    def match_value(self, a: Ints, b: Ints, above: Floats) -> Floats:
+        """What one more match of each two agents tells (``next_matches``): q (1 - q) / (n + 1), `above` being q."""
+        value: Floats = above * (1 - above) / (self.met(a, b) + 1)
+        return value
 
     def discrete_loss(self, ratings: Floats) -> float:
         """Sum of Kendall-tau distances of all votes to the order of these ratings.
@@ -189,7 +205,7 @@ class ByAgent:
 
     def ranges(self) -> list[tuple[int, int]]:
         """Rows cut into one range per core, where the rows are worth it."""
-        return threads.cut(self.row, _WORTH_A_THREAD)
+        return cut(self.row, _WORTH_A_THREAD)
 
 
 def _rows(pairs: Pairs, forward: Real, backward: Real) -> tuple[Ints, Ints, Any]:
@@ -209,8 +225,9 @@ def _rows(pairs: Pairs, forward: Real, backward: Real) -> tuple[Ints, Ints, Any]
 def count_pairs(profile: Profile) -> Pairs:
     """Aggregate the votes of a profile. Checks that no comparison was lost or made up."""
     counted = profile if (profile.weight > 0).all() else profile.take(profile.weight > 0)
-    left, right, counts = (_count_dense if _fills_a_matrix(counted) else _count_by_rows)(counted)
-    pairs = Pairs(profile.agents, left, right, counts[0], counts[1], counts[2])
+    weight, step = exact(counted.weight)
+    left, right, counts = (count_dense if _fills_a_matrix(counted) else count_by_rows)(counted, weight)
+    pairs = Pairs(profile.agents, left, right, *in_units(counts, step), kind=profile.kind, facts=profile.facts)
     check_total(pairs, profile.n_pairs_compared)
     return pairs
 
@@ -222,44 +239,60 @@ def _fills_a_matrix(profile: Profile) -> bool:
     return len(profile.agent) < _SHORT * profile.n_votes and int((length * (length - 1)).sum()) >= m * m
 
 
-def _count_dense(profile: Profile) -> Counted:
+def count_dense(profile: Profile, weight: Floats) -> Counted:
+    """Pairs and their counts, in votes of such weights, by a matrix of all agents."""
     m = profile.n_agents
     above = np.zeros((m, m))
     level = np.zeros((m, m) if profile.has_ties else (0, 0))
-    counting.count_dense(profile.start, profile.agent, profile.tier, profile.weight, above, level)
+    counting.count_dense(profile.start, profile.agent, profile.tier, weight, above, level)
     ties = level + level.T if profile.has_ties else np.zeros((m, m))
     left, right = np.nonzero(np.triu(above + above.T + ties, 1))
     counts = np.stack([above[left, right], above[right, left], ties[left, right]])
     return left.astype(np.int32), right.astype(np.int32), counts
 
 
-def _count_by_rows(profile: Profile) -> Counted:
+def count_by_rows(
+    profile: Profile, weight: Floats, smallest: float = _WORTH_A_THREAD, memory: float | None = None
+) -> Counted:
+    """The same by rows: agent by agent, in threads that count `smallest` raw pairs each or more, in so many bytes."""
     m = profile.n_agents
     agent, tier, begin, entry, vote = counting.sort_entries(profile.start, profile.agent, profile.tier, m)
     raw = np.concatenate([[0], np.cumsum(profile.start[1:][vote] - entry)])[begin]
-    ranges = threads.cut(raw, _WORTH_A_THREAD)
+    ranges = cut(raw, smallest)
 
     def partners(first: int, last: int) -> Ints:
         counted: Ints = counting.count_partners(profile.start, agent, begin, entry, vote, first, last)
         return counted
 
     row = np.zeros(m + 1, dtype=np.int64)
-    np.cumsum(np.concatenate(threads.run(partners, ranges)), out=row[1:])
-    _refuse_more_than_memory(int(row[-1]))
+    np.cumsum(np.concatenate(run_ranges(partners, ranges)), out=row[1:])
+    _refuse_more_than_memory(int(row[-1]), memory)
     right, counts = np.empty(row[-1], dtype=np.int32), np.empty((3, row[-1]))
 
     def fill(first: int, last: int) -> None:
         places = (begin, entry, vote, row, right, counts, first, last)
-        counting.fill_rows(profile.start, agent, tier, profile.weight, *places)
+        counting.fill_rows(profile.start, agent, tier, weight, *places)
 
-    threads.run(fill, ranges)
+    run_ranges(fill, ranges)
     return np.repeat(np.arange(m, dtype=np.int32), np.diff(row)), right, counts
 
 
-def _refuse_more_than_memory(distinct: int) -> None:
+def too_long_for_pairs(profile: Profile, memory: float | None = None) -> bool:
+    """Whether the pairs of the votes may not fit into so many bytes, those of this machine unless said otherwise."""
+    distinct = min(int((profile.length.astype(float) * (profile.length - 1) / 2).sum()), profile.n_agents**2 // 2)
+    return _is_beyond(distinct, memory)
+
+
+def _is_beyond(distinct: int, memory: float | None) -> bool:
+    if memory is None:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else np.inf
+    return distinct * BYTES > memory
+
+
+def _refuse_more_than_memory(distinct: int, memory: float | None) -> None:
     """Better an error with the numbers than a process that the system ends without a word."""
-    need = distinct * BYTES
-    if hasattr(os, "sysconf") and need > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
+    if _is_beyond(distinct, memory):
+        need = distinct * BYTES
         raise DataError(
             f"pairs: the votes compare {distinct:,} distinct pairs, which take {need / 1e9:,.0f} GB to fit; "
             "expected fewer than this machine can hold; leave out agents or cut long votes"
@@ -270,6 +303,23 @@ def check_total(pairs: Pairs, expected: float) -> None:
     """The invariant of every aggregation, whoever did it: the counts add up to the pairs the votes compare."""
     if abs(pairs.total - expected) > 1e-9 * max(expected, 1.0):  # rounding of float sums, weights need not be integers
         raise DataError(f"pair counts add up to {pairs.total}; expected {expected} from the votes")
+
+
+def add_pairs(parts: list[Pairs]) -> Pairs:
+    """Pairs counted apart, added up by name, with the names in the order of the alphabet."""
+    agents = tuple(sorted({name for part in parts for name in part.agents}))
+    number = {name: k for k, name in enumerate(agents)}
+    fields: list[tuple[Any, ...]] = []
+    for part in parts:
+        code = np.array([number[name] for name in part.agents], dtype=np.int32)
+        left, right = code[part.left], code[part.right]
+        turned = left > right
+        wins, losses = np.where(turned, (part.losses, part.wins), (part.wins, part.losses))
+        fields.append((np.minimum(left, right), np.maximum(left, right), wins, losses, part.ties))
+    empty = Pairs(agents, *(field[:0] for field in fields[0]), kind=parts[0].kind)
+    pairs = empty.plus(Pairs(agents, *map(np.concatenate, zip(*fields, strict=True)), kind=parts[0].kind))
+    check_total(pairs, sum(part.total for part in parts))
+    return pairs
 
 
 def as_pairs(data: Profile | Pairs) -> Pairs:

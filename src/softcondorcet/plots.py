@@ -7,22 +7,27 @@ Figures are not registered with pyplot: nothing outside them changes, and none h
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from softcondorcet.options import check, whole
+from softcondorcet.checks import check, whole
+from softcondorcet.formatting import clipped, number, printable
+from softcondorcet.installation import needs
 from softcondorcet.pairs import as_pairs
 from softcondorcet.ratings import Ratings
-from softcondorcet.tables import clipped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from softcondorcet.comparison import Comparison
+    from softcondorcet.evaluation.compare import Comparison
+    from softcondorcet.evaluation.history import History
+    from softcondorcet.leaderboard import Row
     from softcondorcet.pairs import Pairs
     from softcondorcet.profile import Profile
-    from softcondorcet.uncertainty import Uncertainty
+    from softcondorcet.uncertainty.by_group import ByGroup
+    from softcondorcet.uncertainty.intervals import Uncertainty
 
 _BLUE, _ORANGE, _SOFT = "#2a78b8", "#d9822b", "0.55"
 _COLOURS = ("#0b6aa8", "#c2550a", "#16795a", "#97467f", "#7d6400", "#4f5b9e")
@@ -53,6 +58,31 @@ def whiskers(data: Ratings | Uncertainty, *, top: int = 30, ax: Axes | None = No
     return figure
 
 
+def history(data: History, *, agents: Sequence[str] | None = None, top: int = 6, ax: Axes | None = None) -> Figure:
+    """Ratings over time of some agents, the best at the end by default, with their intervals."""
+    import numpy as np
+
+    whole("top", top)
+    names = data.at().order[:top] if agents is None else list(agents)
+    figure, ax = _axes(ax, 9.0, 4.5)
+    place = {name: k for k, name in enumerate(data.labels)}
+    for k, name in enumerate(names):
+        rows = data.of(name)
+        when = data.starts[[place[row["period"]] for row in rows]].astype("datetime64[s]")
+        low, high = (np.array([row[end] for row in rows]) for end in ("rating_low", "rating_high"))
+        colour = _COLOURS[k % len(_COLOURS)]
+        style = ("-", "--", ":")[k // len(_COLOURS) % 3]
+        ax.fill_between(when, low, high, color=colour, alpha=0.12, linewidth=0)
+        marker = "o" if len(rows) == 1 else None
+        ax.plot(when, [row["rating"] for row in rows], style, marker=marker, color=colour, label=clipped(name, _NAME))
+    ax.set_ylabel("rating (natural log-odds)")
+    ax.grid(axis="y", color="0.9")
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="small")
+    _bare(ax)
+    ax.spines["bottom"].set_visible(True)
+    return figure
+
+
 def head_to_head(
     data: Profile | Pairs, board: Ratings | None = None, *, top: int = 30, ax: Axes | None = None
 ) -> Figure:
@@ -63,7 +93,7 @@ def head_to_head(
     import numpy as np
     from matplotlib.colors import LinearSegmentedColormap
 
-    from softcondorcet.registry import rank
+    from softcondorcet.methods.registry import rank
 
     whole("top", top)
     pairs = as_pairs(data)
@@ -91,18 +121,103 @@ def bump(comparison: Comparison, *, top: int = 12, ax: Axes | None = None) -> Fi
     """How the ranks of the agents that the first method puts on top change from method to method."""
     whole("top", top)
     boards = list(comparison.boards.values())
-    names = comparison.first.order[:top]
+    first = comparison.first
+    names = [first.agents[k] for k in first.listing[:top] if first.places[k]]
     figure, ax = _axes(ax, 1.6 + 1.2 * len(boards), 1.2 + 0.28 * len(names))
-    moved = [name for name in names if len({board.rank_of(name) for board in boards}) > 1]
+    moved = [name for name in names if len({board.place_of(name) for board in boards}) > 1]
     for name in names:
-        ranks = [board.rank_of(name) for board in boards]
+        ranks = [board.place_of(name) or 0 for board in boards]
         colour = _COLOURS[moved.index(name) % len(_COLOURS)] if name in moved else _SOFT
         ax.plot(range(len(boards)), ranks, "o-", color=colour, markersize=5, linewidth=1.8)
     ax.set_xticks(range(len(boards)), list(comparison.boards), parse_math=False)
-    _named(ax, names, [comparison.first.rank_of(name) for name in names])
+    _named(ax, names, [first.place_of(name) or 0 for name in names])
     ax.invert_yaxis()
     ax.set_xlim(-0.2, len(boards) - 0.8)
     _bare(ax)
+    return figure
+
+
+def cycle(names: Sequence[str], arrows: Sequence[tuple[int, int, float]], *, ax: Axes | None = None) -> Figure:
+    """Agents on a circle; an arrow ``(winner, loser, margin)`` leads from the winner of a pair to its loser.
+
+    >>> len(cycle(["a", "b", "c"], [(0, 1, 2.0), (1, 2, 4.0), (2, 0, 1.0)]).axes[0].texts)
+    9
+    """
+    import math
+
+    figure, ax = _axes(ax, 3.35, 3.0)
+    angle = [math.pi / 2 - 2 * math.pi * k / max(len(names), 1) for k in range(len(names))]
+    spot = [(math.cos(a), math.sin(a)) for a in angle]
+    bend = {"arrowstyle": "-|>", "color": _ORANGE, "shrinkA": 6, "shrinkB": 6}
+    for a, b, margin in arrows:
+        ax.annotate("", spot[b], spot[a], arrowprops=bend)
+        x, y = (0.6 * spot[a][k] + 0.4 * spot[b][k] for k in (0, 1))
+        label = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
+        ax.text(x, y, f"+{number(margin)}", fontsize=7, ha="center", va="center", bbox=label)
+    for name, (x, y) in zip(names, spot, strict=True):
+        ax.plot([x], [y], "o", color=_BLUE, markersize=7)
+        side = "center" if abs(x) < 0.1 else "left" if x > 0 else "right"
+        high = y + (0.14 if y > 0 else -0.14) if side == "center" else y
+        ax.text(x + 0.1 * (abs(x) >= 0.1) * (1 if x > 0 else -1), high, clipped(name, _NAME), fontsize=8, ha=side,
+                va="center", parse_math=False)  # fmt: skip
+    ax.set_aspect("equal")
+    ax.margins(0.2)
+    ax.set_axis_off()
+    return figure
+
+
+def groups(boards: ByGroup, *, top: int = 15, most: int = 8, ax: Axes | None = None) -> Figure:
+    """The ranks of the best agents by all votes, and by those of the `most` largest groups: darker is better."""
+    import numpy as np
+
+    whole("top", top)
+    names = [boards.overall.agents[k] for k in boards.overall.listing[:top]]
+    chosen = sorted(boards.groups.values(), key=lambda group: -group.votes)[:most]
+    columns = [boards.overall, *(group.board for group in chosen)]
+    places = [[_place(board, name) for board in columns] for name in names]
+    figure, ax = _axes(ax, 1.8 + 0.5 * len(columns), 1.2 + 0.22 * len(names))
+    known = np.array([[np.nan if place is None else float(place) for place in row] for row in places])
+    ax.imshow(known, cmap="Blues_r", vmin=1, vmax=1.6 * max(len(names), 2), aspect="auto")
+    for a, row in enumerate(places):
+        for b, place in enumerate(row):
+            dark = place is not None and place < 0.5 * len(names)
+            ax.text(b, a, "-" if place is None else f"{place:,}", ha="center", va="center", fontsize=7,
+                    color="white" if dark else "black")  # fmt: skip
+    titles = ["all", *(clipped(group.name, 12) for group in chosen)]
+    ax.set_xticks(range(len(titles)), titles, fontsize=7, rotation=45, ha="left", parse_math=False)
+    ax.xaxis.tick_top()
+    _named(ax, names)
+    _bare(ax)
+    return figure
+
+
+def _place(board: Ratings, name: str) -> int | None:
+    return board.place_of(name) if name in board else None
+
+
+def card(rows: Sequence[Row], answer: str, flip: str) -> Figure:
+    """A picture of 1200 x 630 for posts, at 100 dots to the inch: the answer, the best ten, what would change it."""
+    figure, ax = _axes(None, 12.0, 6.3)
+    ax.set_axis_off()
+    ax.set_xlim(0, 1200)
+    ax.set_ylim(630, 0)
+    figure.set_layout_engine("none")
+    ax.set_position((0, 0, 1, 1))
+    for k, line in enumerate(textwrap.wrap(printable(answer), 56)[:3]):
+        ax.text(50, 70 + 44 * k, line, fontsize=24, weight="bold", parse_math=False)
+    shown = [row for row in rows if row.rank is not None][:10]
+    ends = [end for row in shown for end in (row.rating_low, row.rating, row.rating_high) if end is not None]
+    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
+    scale = 440 / ((high - low) or 1.0)
+    for k, row in enumerate(shown):
+        y, rating = 228 + 33 * k, row.rating or 0.0
+        left, right = (rating if end is None else end for end in (row.rating_low, row.rating_high))
+        ax.text(90, y, f"{row.rank}", fontsize=15, ha="right", va="center", color=_SOFT)
+        ax.text(108, y, clipped(row.agent, 44), fontsize=15, va="center", parse_math=False)
+        ax.plot([700 + (left - low) * scale, 700 + (right - low) * scale], [y, y], color=_BLUE, alpha=0.4, linewidth=4)
+        ax.plot([700 + (rating - low) * scale], [y], "o", color=_BLUE, markersize=9)
+    for k, line in enumerate(textwrap.wrap(printable(flip), 96)[:2]):
+        ax.text(50, 584 + 26 * k, line, fontsize=15, color=_COLOURS[1], parse_math=False)
     return figure
 
 
@@ -110,6 +225,7 @@ def _axes(ax: Axes | None, width: float, height: float) -> tuple[Figure, Axes]:
     if ax is not None:
         figure: Any = ax.figure
         return figure, ax
+    needs("matplotlib", "plot")
     from matplotlib.figure import Figure
 
     class Shown(Figure):
@@ -120,8 +236,8 @@ def _axes(ax: Axes | None, width: float, height: float) -> tuple[Figure, Axes]:
             self.savefig(buffer, format="png", dpi=110)
             return buffer.getvalue()
 
-    made = Shown(figsize=(width, height), layout="constrained")
-    return made, made.subplots()
+    figure = Shown(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots()
 
 
 def _named(ax: Axes, names: Sequence[str], places: Sequence[float] | None = None) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from softcondorcet.arrays import Floats, Ints
-from softcondorcet.options import check, natural, one_of, whole
+from softcondorcet.checks import check, natural, one_of, whole
 from softcondorcet.profile import Profile
 
 Truth = dict[str, float]
@@ -134,6 +134,7 @@ def demo(seed: int = 7) -> Profile:
         np.ones(len(a)),
         group=rng.integers(len(judges), size=len(a)),
         groups=judges,
+        turned=rng.random(len(a)) < 0.5,
     )
 
 

@@ -1,6 +1,6 @@
-"""What the data can support, before any model, and what looks wrong in it.
+"""The data doctor: what the data can support, before any model, and what looks wrong in it.
 
-``inspect`` gathers facts and findings. A finding says how bad it is, what was seen, with the number and the names, and
+``inspect`` gathers facts and findings. A finding says how bad it is, what it is, with the number and the names, and
 what to do. Each kind of finding is a small function of a ``Case``; ``inspection`` runs them all.
 
 Nothing may be found in clean data. What chance could make is therefore tested against chance: a family of tests (all

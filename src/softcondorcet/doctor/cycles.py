@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softcondorcet import majority
-from softcondorcet.arrays import Ints
-from softcondorcet.doctor.chance import ALPHA
-from softcondorcet.doctor.finding import Finding
-from softcondorcet.errors import some
-from softcondorcet.kernels import graph
+from softcondorcet.arrays import Ints, in_order_of
+from softcondorcet.doctor.finding import ALPHA, Finding
+from softcondorcet.formatting import number, some
 from softcondorcet.pairs import Pairs
 
 if TYPE_CHECKING:
-    from softcondorcet.doctor.case import Case
+    from softcondorcet.doctor.comparisons import Case
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Cycle:
     def __str__(self) -> str:
         following = (*self.agents[1:], self.agents[0])
         links = zip(self.agents, following, self.margins, strict=True)
-        return some([f"{a} beats {b} by {margin:,g}" for a, b, margin in links], 6)
+        return some([f"{a} beats {b} by {number(margin)}" for a, b, margin in links], 6)
 
 
 def cycles(case: Case) -> Iterator[Finding]:
@@ -70,10 +68,10 @@ def strongest_cycle(pairs: Pairs, tally: Pairs) -> Cycle | None:
     The strength of a link is its margin in standard deviations of a level pair, in numbers of votes.
     """
     edges = Beats(pairs, tally)
-    found = edges.strongest_cycle()
-    if found is None:
+    strongest = edges.strongest_cycle()
+    if strongest is None:
         return None
-    cycle, strength = found
+    cycle, strength = strongest
     agents = tuple(pairs.agents[k] for k in cycle)
     return Cycle(agents, edges.margins(cycle), strength, strength > limit(pairs.n_agents))
 
@@ -93,7 +91,7 @@ class Beats:
 
     def strongest_cycle(self) -> tuple[list[int], float] | None:
         """Agents of the cycle, and the strength of its weakest link: the largest threshold that leaves a cycle."""
-        kept = self._on_cycles(np.arange(len(self.winner)))
+        kept = self._on_cycles(np.arange(len(self.winner), dtype=np.int32))
         if not len(kept):
             return None
         levels = np.unique(self.strength[kept])
@@ -110,14 +108,14 @@ class Beats:
 
     def _on_cycles(self, links: Ints) -> Ints:
         """Those of the links that stand on a cycle of them."""
-        label: Ints = graph.strong(*self._rows(links))
+        label = majority.strongly_connected(*self._rows(links))
         kept: Ints = links[label[self.winner[links]] == label[self.loser[links]]]
         return kept
 
     def _rows(self, links: Ints) -> tuple[Ints, Ints]:
         source = self.winner[links]
         row = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=self.m))])
-        return row, self.loser[links][np.argsort(source, kind="stable")]
+        return row, self.loser[links][in_order_of(source, self.m)]
 
     def _path(self, links: Ints, first: int, last: int) -> list[int]:
         """A shortest way from one agent to another along links, breadth first."""

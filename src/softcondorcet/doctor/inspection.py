@@ -8,33 +8,34 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from softcondorcet import majority
-from softcondorcet.doctor import cycles, judges, links, names, repeats, shown, tasks, times
-from softcondorcet.doctor.case import Case
+from softcondorcet.doctor import connectivity, cycles, duplicates, judges, names, position_bias, tasks, voters
+from softcondorcet.doctor.comparisons import MOST, Case
 from softcondorcet.doctor.cycles import Cycle
 from softcondorcet.doctor.finding import SEVERITIES, Finding, Severity, Unchecked
-from softcondorcet.errors import some
+from softcondorcet.formatting import number, percent, some
 from softcondorcet.profile import Profile, as_profile
 
 # Every check, by what it looks for.
 CHECKS: dict[str, Callable[[Case], Iterator[Finding]]] = {
-    "compared": links.compared,
-    "disconnected": links.disconnected,
-    "weakly-linked": links.weakly_linked,
-    "one-sided": links.one_sided,
-    "few-votes": links.few_votes,
-    "coverage": links.coverage,
+    "compared": connectivity.compared,
+    "disconnected": connectivity.disconnected,
+    "weakly-linked": connectivity.weakly_linked,
+    "one-sided": connectivity.one_sided,
+    "few-votes": connectivity.few_votes,
+    "coverage": connectivity.coverage,
     "near-duplicates": names.near_duplicates,
-    "position-bias": shown.position_bias,
+    "position-bias": position_bias.position_bias,
     "judge-bias": judges.judges,
     "judge-ties": judges.tie_habits,
     "dominant-group": judges.dominant,
     "ties": judges.ties,
-    "time-drift": times.drift,
-    "duplicate-votes": repeats.duplicates,
-    "heavy-votes": repeats.heavy_votes,
+    "time-drift": judges.drift,
+    "duplicate-votes": duplicates.duplicates,
+    "heavy-votes": duplicates.heavy_votes,
     "missing-tasks": tasks.missing,
     "reversed-tasks": tasks.reversed_tasks,
     "cycles": cycles.cycles,
+    **voters.CHECKS,
 }
 
 
@@ -67,6 +68,7 @@ class Inspection:
     undefeated: tuple[str, ...]
     winless: tuple[str, ...]
     unlisted: tuple[str, ...]
+    rarely_compared: tuple[str, ...]
     duplicate_votes: int
     findings: tuple[Finding, ...]
     unchecked: Mapping[str, str] = field(default_factory=dict)
@@ -79,8 +81,8 @@ class Inspection:
     @property
     def worst(self) -> Severity | None:
         """The severity of the worst finding, None where there is none."""
-        found = {finding.severity for finding in self.findings}
-        return next((severity for severity in SEVERITIES if severity in found), None)
+        severities = {finding.severity for finding in self.findings}
+        return next((severity for severity in SEVERITIES if severity in severities), None)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data with stable keys."""
@@ -90,23 +92,23 @@ class Inspection:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def lines(self) -> list[str]:
-        """The same for people to read."""
-        seen = 100 * self.pairs_seen / self.pairs_possible if self.pairs_possible else 0.0
+        """The facts and findings as lines of text."""
+        share = 100 * self.pairs_seen / self.pairs_possible if self.pairs_possible else 0.0
         facts = [
             ("agents", f"{self.n_agents:,}"),
             (
                 "votes",
-                f"{self.n_votes:,} (total weight {self.total_weight:,g}), of {self.shortest_vote} to "
+                f"{self.n_votes:,} (total weight {number(self.total_weight)}), of {self.shortest_vote} to "
                 f"{self.longest_vote} agents",
             ),
-            ("comparisons", f"{self.comparisons:,g}, {100 * self.tied_share:.1f} % ties"),
-            ("pairs compared", f"{self.pairs_seen:,} of {self.pairs_possible:,} ({seen:.3g} %)"),
+            ("comparisons", f"{number(self.comparisons)}, {percent(self.tied_share, 1)} ties"),
+            ("pairs compared", f"{self.pairs_seen:,} of {self.pairs_possible:,} ({share:.3g} %)"),
             *self._top(),
             ("majority cycles", self._cycles()),
             ("duplicate votes", f"{self.duplicate_votes:,}"),
         ]
-        told = [line for finding in self.findings for line in finding.lines()]
-        return [*(f"{name:17} {value}" for name, value in facts), *([""] if told else []), *told]
+        below = [line for finding in self.findings for line in finding.lines()]
+        return [*(f"{name:17} {value}" for name, value in facts), *([""] if below else []), *below]
 
     def _cycles(self) -> str:
         if self.strongest_cycle is None:
@@ -116,7 +118,7 @@ class Inspection:
         return f"{through}; the strongest{doubt}: {self.strongest_cycle}"
 
     def _top(self) -> list[tuple[str, str]]:
-        """Who is on top: of all agents, or, where these fall into groups, of the largest group."""
+        """The agents on top, of all; or, where no votes link some groups of agents, of the largest group."""
         if self.groups < 2:
             winner, smith, where = self.condorcet_winner, self.smith_set, ""
         else:
@@ -130,13 +132,15 @@ class Inspection:
         ]
 
 
-def inspect(profile: Profile) -> Inspection:
+def inspect(profile: Profile, *, most: int = MOST) -> Inspection:
     """Look at a profile without fitting anything: O(pairs), and O(comparisons) where judges or times are known.
+
+    Checks that look at comparisons one by one are left out where the votes make more than `most` of them.
 
     >>> inspect(Profile.from_rankings([["a", "b"], ["b", "c"], ["c", "a"]])).smith_set
     ('a', 'b', 'c')
     """
-    case = Case(as_profile(profile, "a Profile"))
+    case = Case(as_profile(profile, "a Profile"), most)
     findings: list[Finding] = []
     unchecked: dict[str, str] = {}
     for name, check in CHECKS.items():
@@ -176,6 +180,7 @@ def _facts(case: Case) -> dict[str, Any]:
         "undefeated": majority.undefeated(pairs),
         "winless": majority.winless(pairs),
         "unlisted": majority.unlisted(pairs),
+        "rarely_compared": tuple(profile.agents[k] for k in connectivity.rarely_compared(case)[0]),
         "strongest_cycle": case.strongest_cycle,
-        "duplicate_votes": repeats.duplicate_votes(profile),
+        "duplicate_votes": duplicates.duplicate_votes(profile),
     }

@@ -1,4 +1,7 @@
-"""Judges, tasks or other groups of votes that differ from the rest: in taste, in favours, in ties, in number."""
+"""Judges, tasks or other groups of votes that differ from the rest: in taste, in favours, in ties, in number.
+
+Early and late votes are two such groups: do they agree?
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from softcondorcet.arrays import Floats, Ints, sum_by
-from softcondorcet.doctor.case import Case, Comparisons
-from softcondorcet.doctor.chance import FEWEST, critical, excess
-from softcondorcet.doctor.finding import Finding
-from softcondorcet.errors import some
+from softcondorcet.doctor.comparisons import Case, Comparisons
+from softcondorcet.doctor.finding import FEWEST, Finding, Unchecked, critical, excess
+from softcondorcet.formatting import percent, some
 
 # Differences smaller than these are real where votes prove them, but move no order: points of agreement with the
 # others, of an agent's win share, of the share of ties.
@@ -23,13 +25,13 @@ def judges(case: Case) -> Iterator[Finding]:
     against = dissenting(case, {g: a for g, (a, _) in favourites.items()})
     accused = {g for g, *_ in against}
     yield from _dissent(case, against)
-    yield from _favour(case, {g: found for g, found in favourites.items() if g not in accused})
+    yield from _favour(case, {g: shifts for g, shifts in favourites.items() if g not in accused})
 
 
 def _dissent(case: Case, against: list[tuple[int, float, float]]) -> Iterator[Finding]:
     if against:
         groups = case.profile.groups
-        shown = [f"{groups[g]} ({100 * had:.0f} % where {100 * due:.0f} % is usual)" for g, had, due in against]
+        shown = [f"{groups[g]} ({percent(had)} where {percent(due)} is usual)" for g, had, due in against]
         text = (
             f"{len(against)} of {len(groups):,} groups side with the majority of a pair less than others: {some(shown)}"
         )
@@ -67,15 +69,15 @@ def dissenting(case: Case, favourites: dict[int, int]) -> list[tuple[int, float,
     mean = each.expected(each.result)
     clear = (2 * mean - 1)[each.pair]
     difference = clear * (each.result - mean[each.pair])
-    found = excess(group, *_per_vote(case, each, difference, each.room(group)), size)
+    excesses = excess(group, *_per_vote(case, each, difference, each.room(group)), size)
     of = group[each.vote]
     due, had = (
         sum_by(of, each.count * np.sign(clear) * (2 * result - 1), size) for result in (mean[each.pair], each.result)
     )
     total = np.maximum(sum_by(of, each.count * (clear != 0), size), 1.0)
-    tested = found.votes >= FEWEST
-    wrong = np.flatnonzero(tested & (found.z < -critical(int(tested.sum()))) & (due - had > 2 * _AGREE * total))
-    wrong = wrong[np.argsort(found.z[wrong])]
+    tested = excesses.votes >= FEWEST
+    wrong = np.flatnonzero(tested & (excesses.z < -critical(int(tested.sum()))) & (due - had > 2 * _AGREE * total))
+    wrong = wrong[np.argsort(excesses.z[wrong])]
     return [(int(g), (1 + had[g] / total[g]) / 2, (1 + due[g] / total[g]) / 2) for g in wrong]
 
 
@@ -86,9 +88,9 @@ def _favourites(case: Case) -> dict[int, tuple[int, float]]:
     """
     group, m = case.by_group, case.profile.n_agents
     label = group[case.vote_of].astype(np.int64) * m + case.profile.agent
-    found = [one for one in by_agent(case, label, case.decided.room(group)) if abs(one[2]) > _FAVOUR]
+    shifts = [one for one in by_agent(case, label, case.decided.room(group)) if abs(one[2]) > _FAVOUR]
     best: dict[int, tuple[int, float]] = {}
-    for key, _, shift in sorted(found, key=lambda one: -abs(one[1])):
+    for key, _, shift in sorted(shifts, key=lambda one: -abs(one[1])):
         best.setdefault(key // m, (key % m, shift))
     return best
 
@@ -108,13 +110,14 @@ def by_agent(case: Case, label: Ints, room: Floats) -> list[tuple[int, float, fl
     space = sum_by(entry, np.concatenate([room, room]), n) / np.maximum(rivals, 1)
     key, where = np.unique(label, return_inverse=True)
     count = case.count[case.vote_of] * (rivals > 0)
-    found = excess(where, difference, space, count, len(key))
-    tested = found.votes >= FEWEST
+    excesses = excess(where, difference, space, count, len(key))
+    tested = excesses.votes >= FEWEST
     limit = critical(int(tested.sum()), sides=2)
     apart = sum_by(where, count * rivals * space, len(key))
     shift = sum_by(where, count * difference, len(key)) / np.where(apart > 0, apart, np.inf)
     return [
-        (int(key[k]), float(found.z[k]), float(shift[k])) for k in np.flatnonzero(tested & (np.abs(found.z) > limit))
+        (int(key[k]), float(excesses.z[k]), float(shift[k]))
+        for k in np.flatnonzero(tested & (np.abs(excesses.z) > limit))
     ]
 
 
@@ -124,14 +127,14 @@ def tie_habits(case: Case) -> Iterator[Finding]:
     size, each = len(groups), case.comparisons
     tied = each.tied.astype(float)
     off = tied - each.expected(tied)[each.pair]
-    found = excess(group, *_per_vote(case, each, off, each.room(group)), size)
+    excesses = excess(group, *_per_vote(case, each, off, each.room(group)), size)
     shift = sum_by(group[each.vote], each.count * off, size)
     shift /= np.maximum(sum_by(group[each.vote], each.count, size), 1.0)
-    tested = found.votes >= FEWEST
+    tested = excesses.votes >= FEWEST
     limit = critical(int(tested.sum()), sides=2)
-    odd = np.flatnonzero(tested & (np.abs(found.z) > limit) & (np.abs(shift) > _TIES))
+    odd = np.flatnonzero(tested & (np.abs(excesses.z) > limit) & (np.abs(shift) > _TIES))
     if len(odd):
-        odd = odd[np.argsort(-np.abs(found.z[odd]))]
+        odd = odd[np.argsort(-np.abs(excesses.z[odd]))]
         shown = [f"{groups[g]} ({100 * shift[g]:+.0f} points)" for g in odd]
         text = f"{len(odd)} of {size:,} groups call far more or fewer ties than others on the same pairs: {some(shown)}"
         advice = "Ask how they were told to treat ties; a judge that ties everything says nothing."
@@ -139,24 +142,22 @@ def tie_habits(case: Case) -> Iterator[Finding]:
 
 
 def ties(case: Case) -> Iterator[Finding]:
-    """Do most comparisons end without a winner?"""
+    """Most comparisons end without a winner."""
     share = float(case.pairs.ties.sum() / case.pairs.total) if case.pairs.total else 0.0
     if share > 0.5:
-        text = f"{100 * share:.0f} % of comparisons are ties: most say nothing about who is better"
+        text = f"{percent(share)} of comparisons are ties: most say nothing about who is better"
         advice = "Are scores rounded or at their ceiling, or is an unknown answer stored as a tie?"
         yield Finding("caution", "ties", share, text, advice)
 
 
 def dominant(case: Case) -> Iterator[Finding]:
-    """Does one group outvote all others?"""
+    """One group that outvotes all others together."""
     group, groups = case.by_group, case.profile.groups
     weight = sum_by(group, case.profile.weight * case.profile.length * (case.profile.length - 1), len(groups))
     top, share = int(np.argmax(weight)), float(weight.max() / max(weight.sum(), 1e-300))
     if share > 0.5:
-        text = (
-            f"{groups[top]} makes {100 * share:.0f} % of all comparisons, the other {len(groups) - 1:,} groups the rest"
-        )
-        advice = "The order is mostly its opinion: give groups equal weight, or see sco robustness for what it changes."
+        text = f"{groups[top]} makes {percent(share)} of all comparisons, the other {len(groups) - 1:,} groups the rest"
+        advice = "The order is mostly its opinion: --balance groups counts each the same; sco robustness leaves it out."
         yield Finding("caution", "dominant-group", share, text, advice, (groups[top],))
 
 
@@ -166,3 +167,29 @@ def _per_vote(case: Case, each: Comparisons, difference: Floats, room: Floats) -
     compared = np.bincount(each.vote, minlength=n)
     count = case.count * (compared > 0)
     return sum_by(each.vote, difference, n), sum_by(each.vote, room, n) / np.maximum(compared, 1), count
+
+
+# Twenty points of win share: 40 % early, 60 % late. Less moves an agent by a few places at most.
+_MATTERS = 0.2
+
+
+def drift(case: Case) -> Iterator[Finding]:
+    """Agents whose results against the same agents changed between the first and the second half of the votes."""
+    when, profile = case.profile.when, case.profile
+    if when is None:
+        raise Unchecked("votes have no time")
+    turn = np.argsort(when, kind="stable")
+    half = np.searchsorted(np.cumsum(case.count[turn]), case.count.sum() / 2)
+    late = (when > when[turn[min(half, len(when) - 1)]]).astype(np.int64)
+    if not late.any():
+        raise Unchecked("all votes have one time")
+    label = late[case.vote_of] * profile.n_agents + profile.agent
+    shifts = by_agent(case, label, case.decided.room(late))
+    moved = [(key - profile.n_agents, shift) for key, _, shift in shifts if key >= profile.n_agents]
+    moved = sorted((one for one in moved if abs(one[1]) > _MATTERS), key=lambda one: -abs(one[1]))
+    if moved:
+        names = tuple(profile.agents[k] for k, _ in moved)
+        shown = [f"{profile.agents[k]} ({100 * shift:+.0f} points of win share)" for k, shift in moved]
+        text = f"{len(moved)} of {profile.n_agents:,} agents do better or worse in late votes: {some(shown)}"
+        advice = "An agent that was changed under its name, or other voters? Rate a recent window, or use elo."
+        yield Finding("caution", "time-drift", len(moved), text, advice, names)

@@ -14,9 +14,9 @@ from unicodedata import category, normalize
 
 import numpy as np
 
-from softcondorcet.doctor.case import Case
+from softcondorcet.doctor.comparisons import Case
 from softcondorcet.doctor.finding import Finding, Severity
-from softcondorcet.errors import some
+from softcondorcet.formatting import some
 
 # Cyrillic and Greek letters that most typefaces draw like Latin ones.
 _LOOKS = str.maketrans("авеікмнорстухѕјһԛԝԁɡαβεζηικμνορτυχ", "abeikmhopctyxsjhqwdgabezhikmnoptyx")
@@ -82,12 +82,12 @@ def _folded(name: str) -> str:
 def same_skeleton(names: Sequence[str]) -> list[Couple]:
     """Names with one skeleton, each with the first of them."""
     first: dict[str, int] = {}
-    found = []
+    couples = []
     for k, name in enumerate(names):
         bones = skeleton(name)
         if bones and first.setdefault(bones, k) != k:
-            found.append((first[bones], k))
-    return found
+            couples.append((first[bones], k))
+    return couples
 
 
 def one_letter_apart(names: Sequence[str]) -> list[Couple]:
@@ -124,7 +124,7 @@ def _one_apart(x: str, y: str) -> bool:
 
 
 def _never_met(case: Case, couples: Iterable[Couple]) -> Iterator[Couple]:
-    """Those of whom no vote holds both."""
+    """Only the couples of names that no vote holds both of."""
     pairs, m = case.pairs, case.profile.n_agents
     met = pairs.left.astype(np.int64) * m + pairs.right
     listed = list(couples)

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from softcondorcet.arrays import Flags, Floats, Ints, sum_by
-from softcondorcet.doctor.case import Case
-from softcondorcet.doctor.chance import critical
-from softcondorcet.doctor.finding import Finding, Unchecked
-from softcondorcet.errors import some
+from softcondorcet.doctor.comparisons import Case
+from softcondorcet.doctor.finding import Finding, Unchecked, critical
+from softcondorcet.formatting import some
 
 # An agent that lacks more than a tenth of the tasks, and more than one, has a mean over other tasks than the rest.
 _SHARE = 0.1
@@ -19,7 +18,7 @@ _NO_TASKS = "not a table of scores: votes share groups, have none, or hold few o
 
 
 def missing(case: Case) -> Iterator[Finding]:
-    """Agents that are absent from tasks. Are those the tasks of the stronger field?"""
+    """Agents that lack tasks, and whether those are the tasks with stronger opponents."""
     profile = case.profile
     if not case.score_table:
         raise Unchecked(_NO_TASKS)
@@ -49,7 +48,7 @@ def _spared(present: Flags, agents: Ints, strength: Floats) -> list[int]:
     The strength of a field is the mean win share of the other agents in it. (Wilcoxon, 1945; normal from 8 on.)
     """
     total, size = strength @ present, present.sum(axis=0)
-    found = []
+    spared = []
     for k in agents:
         here = present[k]
         lacked, had = int((~here).sum()), int(here.sum())
@@ -60,8 +59,8 @@ def _spared(present: Flags, agents: Ints, strength: Floats) -> list[int]:
         rank = (np.cumsum(ties) - (ties - 1) / 2)[place]
         middle, spread = lacked * (lacked + had + 1) / 2, math.sqrt(lacked * had * (lacked + had + 1) / 12)
         if (rank[~here].sum() - middle) / spread > critical(len(present)):
-            found.append(int(k))
-    return found
+            spared.append(int(k))
+    return spared
 
 
 def _strength(case: Case) -> Floats:
@@ -73,7 +72,7 @@ def _strength(case: Case) -> Floats:
 
 
 def reversed_tasks(case: Case) -> Iterator[Finding]:
-    """Tasks whose order is the opposite of what all others say: is lower better there?
+    """Tasks that order the agents opposite to all others: lower scores may be better there.
 
     Kendall's tau of each task against the majority of the others. For an order that has nothing to do with theirs it
     has the variance 2 (2k + 5) / (9 k (k - 1)) for k agents (Kendall, 1938).
@@ -88,12 +87,12 @@ def reversed_tasks(case: Case) -> Iterator[Finding]:
     tau = sum_by(each.vote, own * rest, n) / said
     k = np.maximum(profile.length, 2)
     z = tau / np.sqrt(2 * (2 * k + 5) / (9 * k * (k - 1)))
-    found = np.flatnonzero(z < -critical(n))
-    if len(found):
-        found = found[np.argsort(z[found])]
+    opposite = np.flatnonzero(z < -critical(n))
+    if len(opposite):
+        opposite = opposite[np.argsort(z[opposite])]
         assert profile.group is not None
-        names = tuple(profile.groups[profile.group[v]] for v in found)
-        shown = some([f"{name} (tau {tau[v]:.2f})" for name, v in zip(names, found, strict=True)])
-        text = f"{len(found)} of {n:,} tasks rank the agents the other way round than the rest: {shown}"
+        names = tuple(profile.groups[profile.group[v]] for v in opposite)
+        shown = some([f"{name} (tau {tau[v]:.2f})" for name, v in zip(names, opposite, strict=True)])
+        text = f"{len(opposite)} of {n:,} tasks rank the agents the other way round than the rest: {shown}"
         advice = "Is a lower score better there? Say so in a column higher_is_better."
-        yield Finding("caution", "reversed-tasks", len(found), text, advice, names)
+        yield Finding("caution", "reversed-tasks", len(opposite), text, advice, names)

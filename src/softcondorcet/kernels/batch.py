@@ -70,7 +70,9 @@ def alias_table(weight: Array) -> tuple[Array, Array]:
     n = len(weight)
     if np.all(weight == weight[:1]):
         return np.empty(0), np.empty(0, np.int64)
-    keep = (np.asarray(weight, np.float64) * (n / np.sum(weight))).tolist()
+    # Up to a power of two, which rounds nothing: the sum of the smallest numbers there are has no inverse.
+    share = np.ldexp(np.asarray(weight, np.float64), -int(np.frexp(np.max(weight))[1]))
+    keep = (share * (n / np.sum(share))).tolist()
     other = list(range(n))
     short, full = [v for v in other if keep[v] < 1], [v for v in other if keep[v] >= 1]
     while short and full:

@@ -3,10 +3,14 @@
 Dense, for modest m: ``above[a, b]`` += weight, vote by vote. A vote's inner loop stays inside one row of the matrix,
 so it costs about a nanosecond per raw pair.
 
-By rows, for large or sparse m: for agent i, walk the votes that hold i and add each outcome against a partner j > i to
-a scratch line of 3 m numbers; then write the touched part of the line out, sorted. Memory is the result plus the line,
-however long the votes are; no list of raw pairs is ever built. Rows are independent, so threads can share them without
-changing a bit of the sums. Cost: one add per raw pair, plus a counting pass that stops as soon as a row is full.
+By rows, for large or sparse m: for agent i, walk the votes that hold i and add each outcome against a partner j > i
+to a scratch line of 3 m numbers; then write the touched part of the line out, sorted. Memory is the result plus the
+line, however long the votes are; no list of raw pairs is ever built. Rows are independent, so threads can share them
+without changing a bit of the sums. Cost: one add per raw pair, plus a counting pass that stops as soon as a row is
+full.
+
+Votes with other weights, as a resample has them, go into the pairs that they are known to hold. Where each comparison
+of each vote goes is found once (`cells`); after that a resample costs an addition per comparison.
 """
 
 import numpy as np
@@ -155,3 +159,37 @@ def spread_to_both(left, right, forward, backward, begin, next_pair, fill, width
         fill[left[k]] = place + 1
         column[place] = right[k]
         value[place] = forward[k]
+
+
+@lean
+def cells(start, agent, tier, begin, right, cell):
+    """For each vote, each two of its entries in turn: 3 k + 0, 1 or 2 for a win, loss or tie of pair k, seen from left.
+
+    Pairs of `left` = a have their `right` agents, sorted, at ``begin[a]:begin[a + 1]``.
+    """
+    at = 0
+    for v in range(len(start) - 1):
+        for x in range(start[v], start[v + 1]):
+            for y in range(x + 1, start[v + 1]):
+                a, b = agent[x], agent[y]
+                turned = a > b
+                if turned:
+                    a, b = b, a
+                low, high = begin[a], begin[a + 1] - 1
+                while low < high:
+                    middle = (low + high) // 2
+                    if right[middle] < b:
+                        low = middle + 1
+                    else:
+                        high = middle
+                cell[at] = 3 * low + (2 if tier[x] == tier[y] else turned)
+                at += 1
+
+
+@lean
+def recount(first, cell, weight, counts):
+    """Add each vote's weight to the cells of its comparisons, ``first[v]:first[v + 1]`` of `cell`."""
+    for v in range(len(first) - 1):
+        if weight[v] != 0.0:
+            for at in range(first[v], first[v + 1]):
+                counts[cell[at]] += weight[v]

@@ -3,7 +3,7 @@
 Take an agent out of the order and put it back where the votes it wins most exceed those it loses. Only margins count:
 passing b upwards changes the loss by -margin(a, b), so one walk along its partners says what every place costs.
 
-`improve_order` repeats that until no move helps. Every move strictly lowers the loss, so it ends. A Condorcet winner
+`improve` repeats that until no move helps. Every move strictly lowers the loss, so it ends. A Condorcet winner
 not on top could always be lifted there, so every order that is left alone has it first (and a Condorcet loser last).
 `stir` draws the place instead, with probability in proportion to exp(-loss / heat), as annealing wants it.
 
@@ -14,23 +14,9 @@ import math
 
 import numpy as np
 
-from softcondorcet.arrays import Flags, Floats, Ints
 from softcondorcet.kernels.batch import GOLDEN, uniform
 from softcondorcet.kernels.compile import lean
 from softcondorcet.kernels.counting import sort_few
-
-
-def improve_order(
-    row: Ints, column: Ints, margin: Floats, order: Ints, passes: int, stale: Flags | None = None
-) -> tuple[float, bool]:
-    """Improve `order` (agents, best first) in place. Returns the loss removed and whether a full pass was idle.
-
-    Only agents in `stale` are looked at, all by default; it is kept, for a search that goes on with the same order.
-    """
-    place, agents, spots = np.empty((3, len(order)), np.int64)
-    stale = np.ones(len(order), dtype=bool) if stale is None else stale
-    removed, idle = improve(row, column, margin, order, passes, stale, place, agents, spots, np.zeros(len(order)))
-    return float(removed), bool(idle)
 
 
 @lean

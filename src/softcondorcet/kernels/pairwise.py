@@ -1,4 +1,4 @@
-"""Gradient of the pairwise family on rows of pairs (``Pairs.by_agent``).
+"""Gradients of the pairwise losses: on rows of pairs (``Pairs.by_agent``), in one whole descent, and on long votes.
 
 For a pair won by a over b, with p = 1 / (1 + exp(-(x_a - x_b))) and x = ratings / temperature,
 
@@ -6,11 +6,23 @@ For a pair won by a over b, with p = 1 / (1 + exp(-(x_a - x_b))) and x = ratings
 
 so a's gradient per win is -p^q (1 - p), and per loss (1 - p)^q p. For q = 1 the two join to -margin p (1 - p).
 Each pair stands in both rows: every agent's gradient is written once, rows can be shared between threads.
+
+``walk`` is the loop of ``solvers.descent.descend`` on the sigmoid loss in one call, for many small problems, one per
+resample: the same steps in the same order; only the sums over partners may be grouped otherwise. In Python a step of
+a hundred agents takes ten times as long as its arithmetic, and holds the interpreter's lock for most of it.
+
+Long votes need not be cut into pairs. A vote of k agents holds k (k - 1) / 2 pairs. Sorted by rating, an agent
+differs by less than `reach` temperatures from those next to it only; further away, s' = p (1 - p) is below
+exp(-reach), and left out. So a vote costs O(k log k) for the sort plus its near pairs, each visited once for both
+agents. Scratch arrays are as long as the entries: votes can be shared between threads, and what an entry gets does
+not depend on how.
 """
 
 import numpy as np
 
+from softcondorcet.kernels.batch import exp
 from softcondorcet.kernels.compile import kernel, summing_kernel
+from softcondorcet.kernels.distances import inversions
 
 # Spread of x up to which exponentials can be used: E_a E_b and (E_a + E_b)^2 stay below 4 e^690 = 1.8e300.
 WIDE = 690.0
@@ -84,3 +96,156 @@ def family_gradient(row, column, margin, played, tied, x, q, gradient, first, la
             total += lost * np.exp(q * log_rest) * p - won * np.exp(q * log_p) * rest
             total += 2.0 * level * p * rest * (p - rest)
         gradient[a] = total
+
+
+# Twice the largest second derivative of the logistic function: see ``backends.cpu.PairwiseLoss.curvature``.
+CURVE = 1 / (3 * np.sqrt(3))
+
+
+@kernel
+def walk(row, column, margin, strength, heats, steps, tol, low, high, ratings, ahead, e, gradient):
+    """One step per temperature of `heats`, then on at the last one until a step is shorter than `tol` temperatures.
+
+    Ratings are moved in place. `strength` is the sum of absolute margins of each agent, `ahead`, `e` and `gradient` are
+    room to work in. Returns the length of the last step, in temperatures. The caller keeps the box within 690 of them.
+    """
+    m, middle, momentum, error = len(ratings), 0.5 * (low + high), 0.0, np.inf
+    for a in range(m):
+        ahead[a] = ratings[a]
+    for step in range(steps):
+        heat = heats[min(step, len(heats) - 1)]
+        scale = 1.0 / heat
+        for a in range(m):
+            e[a] = exp((ahead[a] - middle) * scale)
+        sigmoid_gradient(row, column, margin, e, gradient, 0, m)
+        uphill, far = 0.0, 0.0
+        for a in range(m):
+            new = min(max(ahead[a] - gradient[a] * heat / (CURVE * strength[a]), low), high)
+            uphill += (ahead[a] - new) * (new - ratings[a])
+            far = max(far, abs(new - ahead[a]))
+            gradient[a] = new
+        momentum = momentum + 1.0 if uphill <= 0.0 else 0.0
+        push = momentum / (momentum + 3.0)
+        for a in range(m):
+            new = gradient[a]
+            ahead[a] = min(max(new + push * (new - ratings[a]), low), high)
+            ratings[a] = new
+        error = far / heat
+        if step + 1 >= len(heats) and error <= tol:
+            break
+    return error
+
+
+@kernel
+def sort_votes(start, agent, x, order, key, spare_order, spare_key, first, last):
+    """Sort the entries of each vote by x, low first: `order` holds their numbers, from the last sort, `key` their x.
+
+    Merges from the bottom up; halves that already follow each other are left, so that little is moved between steps.
+    """
+    for v in range(first, last):
+        s, k = start[v], start[v + 1] - start[v]
+        for i in range(s, s + k):
+            key[i] = x[agent[order[i]]]
+        width = 1
+        while width < k:
+            for low in range(s, s + k - width, 2 * width):
+                middle, high = low + width, min(low + 2 * width, s + k)
+                if key[middle - 1] <= key[middle]:
+                    continue
+                for i in range(low, middle):
+                    spare_key[i], spare_order[i] = key[i], order[i]
+                a, b = low, middle
+                for place in range(low, high):
+                    if a >= middle:
+                        break
+                    if b < high and key[b] < spare_key[a]:
+                        key[place], order[place] = key[b], order[b]
+                        b += 1
+                    else:
+                        key[place], order[place] = spare_key[a], spare_order[a]
+                        a += 1
+            width *= 2
+
+
+@summing_kernel
+def gradient_of_votes(start, tier, weight, order, key, room, reach, slope, pull, first, last):
+    """For each entry: `slope`, its gradient along x, and `pull`, the sum of s' over its near pairs.
+
+    Since |s''| <= s' and s' changes by at most a factor e per temperature, `pull` bounds the curvature nearby.
+    """
+    e, level, up, near = room[0], room[1], room[2], room[3]
+    for v in range(first, last):
+        s, t = start[v], start[v + 1]
+        for i in range(s, t):
+            e[i], level[i] = np.exp(key[i]), tier[order[i]]
+            up[i] = near[i] = 0.0
+        far = s
+        for i in range(s, t):
+            while far < t and key[far] - key[i] < reach:
+                far += 1
+            own, mine, total, weights = e[i], level[i], 0.0, 0.0
+            other, theirs = e[i + 1 : far], level[i + 1 : far]
+            raised, touched = up[i + 1 : far], near[i + 1 : far]
+            for j in range(len(other)):
+                p = own / (own + other[j])
+                c = p * (1.0 - p)
+                lead = c if theirs[j] > mine else (-c if theirs[j] < mine else 0.0)
+                total += lead
+                weights += c
+                raised[j] += lead
+                touched[j] += c
+            up[i] -= total
+            near[i] += weights
+        for i in range(s, t):
+            slope[order[i]], pull[order[i]] = weight[v] * up[i], weight[v] * near[i]
+
+
+@summing_kernel
+def loss_of_votes(start, tier, weight, order, key, room, reach, first, last):
+    """The loss of each vote: pairs that its order by x contradicts, near ones by s, and half of its ties.
+
+    With the smallest `reach` there is, only equal x are near, and the loss is the discrete one.
+    """
+    e, level = room[0], room[1]
+    losses = np.empty(last - first)
+    for v in range(first, last):
+        s, t = start[v], start[v + 1]
+        for i in range(s, t):
+            e[i], level[i] = np.exp(key[i]), -tier[order[i]]
+        total = 0.0 + inversions(level[s:t])
+        run = 0
+        for k in range(s + 1, t):  # tiers stand in the order of the vote
+            run = run + 1 if tier[k] == tier[k - 1] else 0
+            total += 0.5 * run
+        far = s
+        for i in range(s, t):
+            while far < t and key[far] - key[i] < reach:
+                far += 1
+            own, mine = e[i], level[i]
+            other, theirs = e[i + 1 : far], level[i + 1 : far]
+            for j in range(len(other)):
+                p = own / (own + other[j])
+                total += p if theirs[j] > mine else (-p if theirs[j] < mine else 0.0)
+        losses[v - first] = weight[v] * total
+    return losses
+
+
+@kernel
+def margins_over(start, agent, tier, weight, begin, entry, vote, a, margin, met):
+    """Fill the margins of agent a over all others, and which of them it has met."""
+    for k in range(begin[a], begin[a + 1]):
+        v, own = vote[entry[k]], tier[entry[k]]
+        for i in range(start[v], start[v + 1]):
+            met[agent[i]] = True
+            if tier[i] != own:
+                margin[agent[i]] += weight[v] if tier[i] > own else -weight[v]
+
+
+@kernel
+def sum_by_agent(begin, entry, values, sums, first, last):
+    """Sums over the entries of each agent, in the order of the votes."""
+    for a in range(first, last):
+        total = 0.0
+        for k in range(begin[a], begin[a + 1]):
+            total += values[entry[k]]
+        sums[a] = total

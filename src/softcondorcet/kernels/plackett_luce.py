@@ -16,9 +16,8 @@ share of each agent in its tier. The chance that choice r goes to the tier is u 
 import numpy as np
 
 from softcondorcet.kernels.batch import GOLDEN, exp
-from softcondorcet.kernels.bradley_terry import both
+from softcondorcet.kernels.bradley_terry import FAR, both
 from softcondorcet.kernels.compile import lean
-from softcondorcet.kernels.elo import FAR
 
 
 @lean

@@ -1,48 +1,67 @@
-"""The loop of ``methods.descent.descend`` on the sigmoid loss in one call: for many small problems, one per resample.
+"""Gaussian walks: the precision matrix of ratings that move from one period to the next, and systems with it.
 
-The same steps in the same order; only the sums over partners may be grouped otherwise. In Python a step of a hundred
-agents takes ten times as long as its arithmetic, and holds the interpreter's lock for most of it.
+Parameter p is an agent in a period, numbered by period; `before[p]` is the same agent in its last period before, -1 in
+its first, and `link[p]` the precision of the step between them. So the matrix is tridiagonal along each agent, and a
+parameter comes after the one that it hangs on: one sweep up and one down solve for all agents at once (Thomas).
 """
 
-import numpy as np
-
-from softcondorcet.kernels.batch import exp
-from softcondorcet.kernels.compile import kernel
-from softcondorcet.kernels.pairwise import sigmoid_gradient
-
-# Twice the largest second derivative of the logistic function: see ``descent.PairwiseLoss.curvature``.
-CURVE = 1 / (3 * np.sqrt(3))
+from softcondorcet.kernels.compile import lean
 
 
-@kernel
-def walk(row, column, margin, strength, heats, steps, tol, low, high, ratings, ahead, e, gradient):
-    """One step per temperature of `heats`, then on at the last one until a step is shorter than `tol` temperatures.
+@lean
+def add_slopes(before, link, x, gradient, diagonal):
+    """Add the derivatives of sum link / 2 (x[p] - x[before])^2."""
+    for p in range(len(before)):
+        b = before[p]
+        if b >= 0:
+            pull = link[p] * (x[p] - x[b])
+            gradient[p] += pull
+            gradient[b] -= pull
+            diagonal[p] += link[p]
+            diagonal[b] += link[p]
 
-    Ratings are moved in place. `strength` is the sum of absolute margins of each agent, `ahead`, `e` and `gradient` are
-    room to work in. Returns the length of the last step, in temperatures. The caller keeps the box within 690 of them.
-    """
-    m, middle, momentum, error = len(ratings), 0.5 * (low + high), 0.0, np.inf
-    for a in range(m):
-        ahead[a] = ratings[a]
-    for step in range(steps):
-        heat = heats[min(step, len(heats) - 1)]
-        scale = 1.0 / heat
-        for a in range(m):
-            e[a] = exp((ahead[a] - middle) * scale)
-        sigmoid_gradient(row, column, margin, e, gradient, 0, m)
-        uphill, far = 0.0, 0.0
-        for a in range(m):
-            new = min(max(ahead[a] - gradient[a] * heat / (CURVE * strength[a]), low), high)
-            uphill += (ahead[a] - new) * (new - ratings[a])
-            far = max(far, abs(new - ahead[a]))
-            gradient[a] = new
-        momentum = momentum + 1.0 if uphill <= 0.0 else 0.0
-        push = momentum / (momentum + 3.0)
-        for a in range(m):
-            new = gradient[a]
-            ahead[a] = min(max(new + push * (new - ratings[a]), low), high)
-            ratings[a] = new
-        error = far / heat
-        if step + 1 >= len(heats) and error <= tol:
-            break
-    return error
+
+@lean
+def add_product(before, link, v, product):
+    """Add the matrix of the links times v."""
+    for p in range(len(before)):
+        b = before[p]
+        if b >= 0:
+            pull = link[p] * (v[p] - v[b])
+            product[p] += pull
+            product[b] -= pull
+
+
+@lean
+def factor(before, link, pivot):
+    """From the diagonal in `pivot` to the pivots of the elimination, in place."""
+    for p in range(len(before)):
+        b = before[p]
+        if b >= 0:
+            pivot[p] -= link[p] * link[p] / pivot[b]
+
+
+@lean
+def solve(before, link, pivot, x):
+    """From the right side in `x` to the solution, in place."""
+    for p in range(len(before)):
+        b = before[p]
+        if b >= 0:
+            x[p] += link[p] / pivot[b] * x[b]
+    for p in range(len(before) - 1, -1, -1):
+        x[p] /= pivot[p]
+        b = before[p]
+        if b >= 0:
+            x[b] += link[p] * x[p]
+
+
+@lean
+def spread(before, link, pivot, variance, shared):
+    """The diagonal of the inverse, and of each parameter the entry of the inverse that it shares with `before`."""
+    for p in range(len(before)):
+        variance[p] = 1.0 / pivot[p]
+    for p in range(len(before) - 1, -1, -1):
+        b = before[p]
+        if b >= 0:
+            shared[p] = link[p] / pivot[b] * variance[p]
+            variance[b] += link[p] / pivot[b] * shared[p]

@@ -18,22 +18,32 @@ agent counts as much as one over a strong agent where all pairs are compared equ
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from softcondorcet.arrays import Floats
-from softcondorcet.errors import DataError
+from softcondorcet.checks import check, near, one_of, positive, whole
+from softcondorcet.errors import DataError, OptionError
 from softcondorcet.kernels import bradley_terry as kernels
-from softcondorcet.kernels.batch import frozen
-from softcondorcet.methods.existence import centring, check_prior, held_by_prior, require_finite
-from softcondorcet.methods.outcome import Data, rated
-from softcondorcet.methods.truncated_newton import joined, minimise
-from softcondorcet.options import one_of, positive, whole
+from softcondorcet.methods.result import Data, rated
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.ratings import Ratings
+from softcondorcet.solvers.likelihood import (
+    PairLikelihood,
+    centring,
+    check_prior,
+    held_by_prior,
+    joined,
+    minimise,
+    minimise_others,
+    require_finite,
+)
 
+# Elo points of a natural log-odds of 1: 400 make the odds 10 to 1.
+POINTS = 400 / math.log(10)
 TIES = {"half": kernels.HALF, "davidson": kernels.DAVIDSON, "rao_kupper": kernels.RAO_KUPPER}
 
 
@@ -44,6 +54,7 @@ def bradley_terry(
     ties: Literal["half", "davidson", "rao_kupper"] = "half",
     steps: int = 100,
     tol: float = 1e-9,
+    fixed: Mapping[str, float] | None = None,
 ) -> Ratings:
     """Bradley-Terry ratings in natural log-odds, with mean 0; ``.scale()`` turns them into Elo points.
 
@@ -56,6 +67,8 @@ def bradley_terry(
     ties: a tie is "half" a win for each, or an outcome of its own: "davidson" fits nu, "rao_kupper" theta, which the
         result has among its options.
     steps, tol: most Newton steps, and the largest change of a rating at which they have converged.
+    fixed: agents whose ratings are known, in Elo points: they stay, the others are fitted against them, and all ratings
+        come in Elo points. The prior, which must be above 0, is then around the mean of the known ratings.
 
     >>> from softcondorcet import Profile
     >>> board = bradley_terry(Profile.from_rankings([["A", "B", "C"], ["C", "A", "B"]], weights=[2, 3]))
@@ -68,12 +81,17 @@ def bradley_terry(
     whole("steps", steps)
     positive("tol", tol)
     model = _model(pairs, ties)
-    if prior == 0:
+    if prior == 0 and not fixed:
         require_finite(pairs, ties_lead=model == kernels.HALF)
     loss = PairLikelihood(pairs, model)
-    end = minimise(loss, loss.precision(prior), centring(pairs), steps=steps, tol=tol)
     m = pairs.n_agents
-    values = joined(end.x[:m])
+    if fixed is not None:
+        known, middle = _known(pairs, fixed, prior)
+        end = minimise_others(loss, loss.precision(prior), known - middle, steps=steps, tol=tol)
+        values = np.where(np.isnan(known), joined(end.x[:m]), known - middle)
+    else:
+        end = minimise(loss, loss.precision(prior), centring(pairs), steps=steps, tol=tol)
+        values = joined(end.x[:m])
     options: dict[str, Any] = {"prior": prior, "ties": ties, "steps": steps, "tol": tol}
     c = end.x[m] if model != kernels.HALF else -math.inf
     if ties == "davidson":
@@ -93,7 +111,25 @@ def bradley_terry(
         # With theta above 1 the odds are no longer a power of the lead.
         unit=None if model == kernels.RAO_KUPPER else 1.0,
     )
-    return replace(board, warnings=(*board.warnings, *held_by_prior(pairs)))
+    board = replace(board, warnings=(*board.warnings, *held_by_prior(pairs)))
+    if fixed is None:
+        return board
+    unit = None if board.unit is None else POINTS
+    return replace(board, values=(values + middle) * POINTS, unit=unit, options={**options, "fixed": dict(fixed)})
+
+
+def _known(pairs: Pairs, fixed: Mapping[str, float], prior: float) -> tuple[Floats, float]:
+    """The known ratings as natural log-odds, nan for the other agents, and their mean."""
+    check(isinstance(fixed, Mapping) and len(fixed) > 0, "fixed", "ratings by agent, such as {'a': 1200}", fixed)
+    check(prior > 0, "prior", "above 0 with fixed agents", prior)
+    number, known = {name: k for k, name in enumerate(pairs.agents)}, np.full(pairs.n_agents, np.nan)
+    for name, rating in fixed.items():
+        real = isinstance(rating, int | float) and not isinstance(rating, bool) and math.isfinite(rating)
+        check(real, f"fixed {name!r}", "a number of Elo points", rating)
+        if name not in number:
+            raise OptionError(f"fixed must be agents of the votes, got {name!r}{near(name, pairs.agents)}")
+        known[number[name]] = rating / POINTS
+    return known, float(np.nanmean(known))
 
 
 def _model(pairs: Pairs, ties: str) -> int:
@@ -103,49 +139,3 @@ def _model(pairs: Pairs, ties: str) -> int:
     if not (pairs.wins.any() or pairs.losses.any()):
         raise DataError(f"votes: every comparison is a tie; expected some wins for ties={ties!r}; use ties='half'")
     return TIES[ties]
-
-
-class PairLikelihood:
-    """The negative log-likelihood of the pairs, by ratings and, where ties are an outcome, the tie parameter c."""
-
-    def __init__(self, pairs: Pairs, model: int) -> None:
-        self.model, self.size = model, pairs.n_agents + (model != kernels.HALF)
-        self.ends = frozen(pairs.left, np.int32), frozen(pairs.right, np.int32)
-        self.counts = tuple(frozen(count, np.float64) for count in (pairs.wins, pairs.losses, pairs.ties))
-        self.curve = np.empty(len(pairs))
-        self.cross = np.empty(len(pairs) if model != kernels.HALF else 0)
-        self.alone = 0.0
-
-    def precision(self, prior: float) -> Floats:
-        """The prior is one on ratings, not on ties."""
-        precision = np.full(self.size, float(prior))
-        precision[self.size - (self.model != kernels.HALF) :] = 0.0
-        return precision
-
-    def move(self, x: Floats) -> tuple[Floats, Floats]:
-        gradient, diagonal = np.zeros(self.size), np.zeros(self.size)
-        kernels.move(self.model, *self.ends, *self.counts, x, gradient, diagonal, self.curve, self.cross)
-        self.alone = diagonal[-1] if self.model != kernels.HALF else 0.0
-        return gradient, diagonal
-
-    def bend(self, v: Floats) -> Floats:
-        product = np.zeros(self.size)
-        kernels.bend(*self.ends, self.curve, self.cross, v, product)
-        if self.model != kernels.HALF:
-            product[-1] += self.alone * v[-1]
-        return product
-
-    def value(self, x: Floats) -> float:
-        """The loss at x. In numpy: it is asked for once per fit."""
-        (left, right), (won, lost, tied) = self.ends, self.counts
-        d = x[left] - x[right]
-        if self.model == kernels.HALF:
-            cost = (won + tied / 2) * np.logaddexp(0, -d) + (lost + tied / 2) * np.logaddexp(0, d)
-        elif self.model == kernels.DAVIDSON:
-            total = np.logaddexp(np.logaddexp(d / 2, -d / 2), x[-1])
-            cost = (won + lost + tied) * total - (won - lost) * d / 2 - tied * x[-1]
-        else:
-            t = np.logaddexp(0, x[-1]) / 2
-            cost = won * np.logaddexp(0, t - d) + lost * np.logaddexp(0, t + d)
-            cost += tied * (np.logaddexp(0, d - t) + np.logaddexp(0, -d - t) + np.logaddexp(0, -x[-1]))
-        return float(cost.sum())

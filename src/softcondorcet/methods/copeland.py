@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from softcondorcet.arrays import sum_by
-from softcondorcet.methods.outcome import Data, rated
+from softcondorcet.methods.result import Data, rated
 from softcondorcet.pairs import as_pairs
 from softcondorcet.ratings import Ratings
 

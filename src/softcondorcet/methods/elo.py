@@ -20,12 +20,11 @@ from dataclasses import replace
 import numpy as np
 
 from softcondorcet.arrays import Floats
+from softcondorcet.checks import check, not_negative, positive
 from softcondorcet.errors import DataError
 from softcondorcet.kernels.batch import frozen
-from softcondorcet.kernels.elo import run_elo
-from softcondorcet.methods.outcome import rated
-from softcondorcet.methods.sgd import as_votes
-from softcondorcet.options import check, not_negative, positive
+from softcondorcet.kernels.bradley_terry import run_elo
+from softcondorcet.methods.result import as_votes, rated
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
 

@@ -15,16 +15,16 @@ Condorcet winner first.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
-import numpy as np
-
-from softcondorcet.kernels import perturbed
-from softcondorcet.methods.outcome import rated
-from softcondorcet.methods.sgd import Run, check_sgd, run_steps, sampled, starting_point
-from softcondorcet.options import Watch, box, one_of, scale, whole
+from softcondorcet.checks import Watch, box, one_of, scale, whole
+from softcondorcet.kernels import fenchel_young as kernels
+from softcondorcet.methods.result import rated, sampled
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
+from softcondorcet.seeds import stream
+from softcondorcet.solvers.descent import Run, SgdOptions, run_steps, starting_point
 
 NOISES = ("gumbel", "normal")
 
@@ -41,7 +41,7 @@ def fenchel_young(
     batch: int | Literal["all"] = 32,
     schedule: str = "constant",
     noise: float = 0.0,
-    start: Ratings | None = None,
+    start: Ratings | Mapping[str, float] | None = None,
     seed: int = 0,
     watch: Watch | None = None,
     every: int = 0,
@@ -63,13 +63,13 @@ def fenchel_young(
     one_of("perturbation", NOISES, perturbation)
     whole("samples", samples)
     one_of("device", ("cpu", "cuda"), device)
-    check_sgd(steps, lr, batch, schedule, noise, seed, every)
+    how = SgdOptions(steps, lr, batch, schedule, noise, seed, every)
     profile = sampled(data)
     size = profile.n_votes if batch == "all" else int(batch)
-    ratings = starting_point(profile.agents, bounds, start, noise, np.random.default_rng([seed, 1]))
+    ratings = starting_point(profile.agents, bounds, start, noise, seed)
     drawn = sigma, samples, perturbation, low, high
     run = _on_gpu(profile, size, seed, *drawn) if device == "cuda" else _on_cpu(profile, size, seed, *drawn)
-    run_steps(run, ratings, steps=steps, lr=lr, schedule=schedule, watch=watch, every=every)
+    run_steps(run, ratings, how, watch)
     options = {
         "sigma": sigma,
         "perturbation": perturbation,
@@ -88,16 +88,16 @@ def fenchel_young(
 def _on_cpu(
     profile: Profile, batch: int, seed: int, sigma: float, samples: int, kind: str, low: float, high: float
 ) -> Run:
-    plan = perturbed.plan_perturbed(profile.start, profile.agent, profile.tier, profile.weight, profile.n_agents, batch)
-    state = perturbed.seed_state(np.random.default_rng([seed, 0]))
+    plan = kernels.plan_perturbed(profile.start, profile.agent, profile.tier, profile.weight, profile.n_agents, batch)
+    state = kernels.seed_state(stream(seed, "sgd"))
     number = NOISES.index(kind)
-    return lambda r, rates: perturbed.run_perturbed(plan, r, rates, sigma, samples, number, low, high, state)
+    return lambda r, rates: kernels.run_perturbed(plan, r, rates, sigma, samples, number, low, high, state)
 
 
 def _on_gpu(
     profile: Profile, batch: int, seed: int, sigma: float, samples: int, kind: str, low: float, high: float
 ) -> Run:
-    from softcondorcet.scale.cuda_votes import GpuVotes
+    from softcondorcet.backends.gpu import GpuVotes
 
     votes = GpuVotes(profile, seed)
     return lambda r, rates: votes.run(r, rates, batch, sigma, samples, kind, low, high)

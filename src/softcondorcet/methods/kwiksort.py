@@ -16,13 +16,14 @@ import math
 
 import numpy as np
 
-from softcondorcet.kernels import pivots
+from softcondorcet.checks import Box, box, natural, whole
+from softcondorcet.kernels import voting
 from softcondorcet.kernels.batch import seed_state
 from softcondorcet.methods.local_search import contradicted_by, evenly
-from softcondorcet.methods.outcome import Data, rated
-from softcondorcet.options import Box, box, natural, whole
+from softcondorcet.methods.result import Data, rated
 from softcondorcet.pairs import as_pairs
 from softcondorcet.ratings import Ratings
+from softcondorcet.seeds import stream
 
 
 def kwiksort(data: Data, *, tries: int = 20, bounds: Box = (0.0, 100.0), seed: int = 0) -> Ratings:
@@ -39,12 +40,12 @@ def kwiksort(data: Data, *, tries: int = 20, bounds: Box = (0.0, 100.0), seed: i
     whole("tries", tries)
     natural("seed", seed)
     rows, m = pairs.by_agent, pairs.n_agents
-    state = seed_state(np.random.default_rng([seed, 3]))
+    state = seed_state(stream(seed, "pivots"))
     line, hold, stack = np.zeros(m), np.empty(m, dtype=np.int64), np.empty(2 * m + 4, dtype=np.int64)
     best, least = np.arange(m), math.inf
     for _ in range(tries):
         order = np.arange(m)
-        pivots.pivot_order(rows.row, rows.column, rows.margin, order, line, hold, stack, state)
+        voting.pivot_order(rows.row, rows.column, rows.margin, order, line, hold, stack, state)
         loss = contradicted_by(pairs, order)
         if loss < least:
             best, least = order, loss

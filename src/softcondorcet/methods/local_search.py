@@ -19,12 +19,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from softcondorcet.arrays import Floats, Ints
+from softcondorcet.checks import Box, box, natural, not_negative, whole
+from softcondorcet.exact_sums import level
 from softcondorcet.kernels import insertion
 from softcondorcet.kernels.batch import seed_state
-from softcondorcet.methods.outcome import Data, rated
-from softcondorcet.options import Box, box, natural, not_negative, whole
+from softcondorcet.methods.result import Data, rated
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.ratings import Ratings
+from softcondorcet.seeds import stream
+from softcondorcet.solvers.components import improve_order
+from softcondorcet.solvers.order_tiers import tiers_along
 
 # Sweeps over all agents in the first round, and the last heat as a share of the first.
 _SWEEPS, _COOL = 10, 0.1
@@ -74,7 +78,7 @@ def iterated_search(
 
 def search(pairs: Pairs, starts: Sequence[Ints], *, rounds: int, ends: float = math.inf, seed: int = 0) -> Ints:
     """The best order found by annealing from each start, then from the best so far; ends at a time of the clock."""
-    state = seed_state(np.random.default_rng([seed, 2]))
+    state = seed_state(stream(seed, "annealing"))
     best, least = starts[0], math.inf
     for turn in range(rounds):
         for start in starts if turn == 0 else [best]:
@@ -106,14 +110,20 @@ def improve(pairs: Pairs, order: Ints, ends: float = math.inf) -> None:
     """Best insertion in place, pass by pass until no move helps or time is over."""
     rows, idle, stale = pairs.by_agent, False, np.ones(len(order), dtype=bool)
     while not idle:
-        _, idle = insertion.improve_order(rows.row, rows.column, rows.margin, order, 1, stale)
+        _, idle = improve_order(rows.row, rows.column, rows.margin, order, 1, stale)
         if time.monotonic() > ends:
             return
 
 
 def by_margins(pairs: Pairs) -> Ints:
     """Agents by the sum of their margins, largest first: Borda's order, where votes hold all agents."""
-    return np.argsort(-pairs.by_agent.sums(pairs.by_agent.margin), kind="stable")
+    return np.argsort(-_sums(pairs), kind="stable")
+
+
+def _sums(pairs: Pairs) -> Floats:
+    """The sum of the margins of each agent; sums that differ by rounding are equal."""
+    sums = pairs.by_agent.sums(pairs.by_agent.margin)
+    return level(sums, 1e-12 * float(np.abs(sums).max(initial=0.0)))
 
 
 def contradicted_by(pairs: Pairs, order: Ints) -> float:
@@ -134,10 +144,8 @@ def _contradicted(pairs: Pairs, order: Ints) -> Floats:
 
 
 def evenly(pairs: Pairs, order: Ints, bounds: Box) -> Floats:
-    """Ratings that fall evenly along an order; agents that no vote compares are left at the middle."""
-    low, high = bounds
-    values, seen = np.full(len(order), (low + high) / 2), np.zeros(len(order), dtype=bool)
-    seen[pairs.left] = seen[pairs.right] = True
-    listed = order[seen[order]]
-    values[listed] = np.linspace(high, low, len(listed)) if len(listed) > 1 else (low + high) / 2
-    return values
+    """Ratings that fall evenly along an order, group by group; agents that no margin speaks about are at the middle.
+
+    Neighbours with no margin between them and equal sums of margins are level.
+    """
+    return tiers_along(pairs, order, _sums(pairs), 0.0, loose=False).evenly(len(order), bounds)

@@ -23,15 +23,13 @@ from dataclasses import replace
 import numpy as np
 
 from softcondorcet.arrays import Floats, sum_by
+from softcondorcet.checks import positive, whole
 from softcondorcet.kernels import plackett_luce as kernels
 from softcondorcet.kernels.batch import frozen
-from softcondorcet.methods.existence import centring, check_prior, held_by_prior, require_finite
-from softcondorcet.methods.outcome import rated
-from softcondorcet.methods.sgd import as_votes
-from softcondorcet.methods.truncated_newton import joined, minimise
-from softcondorcet.options import positive, whole
+from softcondorcet.methods.result import as_votes, rated
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
+from softcondorcet.solvers.likelihood import centring, check_prior, held_by_prior, joined, minimise, require_finite
 
 
 def plackett_luce(data: Profile, *, prior: float = 0.01, steps: int = 100, tol: float = 1e-9) -> Ratings:

@@ -2,14 +2,14 @@
 
 What is locked has no cycle. Where every pair has a margin it is a full order: a pair that is not locked goes against a
 path of larger or equal margins that is. Where pairs were never compared, or are level, agents may stay without an
-order; a rating counts the agents below along locked pairs, plus half of those neither above nor below (``standing``).
+order; a rating counts the agents below along locked pairs, plus half of those neither above nor below (``result``).
 
 Equal margins need a rule, and on sparse data nearly all are equal. Here the pair goes first whose winner has the
 greater lead over its loser in net margin (the sum of an agent's margins, which orders complete votes as Borda does);
 pairs equal in that too go in the order in which the agents are listed: only there does the listing matter.
 
 Whether an edge closes a cycle is found by a search between two places of an order that all locked edges follow, kept
-up to date (``kernels.locking``; after Pearce and Kelly, 2006, and Bender, Fineman, Gilbert and Tarjan, 2015). It
+up to date (``kernels.voting``; after Pearce and Kelly, 2006, and Bender, Fineman, Gilbert and Tarjan, 2015). It
 starts with the strongly connected components of the majority one below the other. An edge between components is on no
 cycle and leads forward; agents move only inside their component. So memory is that of the pairs, and no matrix is
 needed.
@@ -23,10 +23,9 @@ from __future__ import annotations
 import numpy as np
 
 from softcondorcet.arrays import Flags, Ints, sum_by
-from softcondorcet.kernels import locking
+from softcondorcet.kernels import voting
 from softcondorcet.majority import strong_labels, victories
-from softcondorcet.methods.outcome import Data, rated
-from softcondorcet.methods.standing import reach_counts, standing
+from softcondorcet.methods.result import Data, rated, reach_counts, standing
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.ratings import Ratings
 
@@ -67,5 +66,5 @@ def lock(winner: Ints, loser: Ints, label: Ints) -> tuple[Flags, Ints]:
     partner, found = np.empty((2, edges), dtype=np.int32), np.empty((2, m), dtype=np.int32)
     filled, seen = np.zeros((2, m), dtype=np.int64), np.zeros((2, 3), dtype=np.int64)
     side = np.zeros(m, dtype=np.int8)
-    locking.lock(winner, loser, at, place, row, partner, filled, side, found, seen, locked)
+    voting.lock(winner, loser, at, place, row, partner, filled, side, found, seen, locked)
     return locked, place

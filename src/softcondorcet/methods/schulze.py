@@ -2,8 +2,9 @@
 
 A path is as strong as its weakest victory; the best path from a to b has strength p(a, b), 0 if there is none. A
 victory needs a positive margin; its strength is that margin, or the votes won. "Above" is transitive (Schulze, 2011),
-though two agents may stay level: both paths missing, or equally strong. A rating counts the agents below, plus half of
-those neither above nor below (``standing``).
+though two agents may stay level: both paths missing, or equally strong. A rating counts the agents below, plus half
+of those neither above nor below (``result``). Several agents may be unbeaten, no agent being above them, and yet
+differ in how many are below: then a warning names them all.
 
 Matrices of paths are needed only inside small groups. Let G_1, G_2, ... be the graphs of the victories at least as
 strong as w_1 < w_2 < ..., all the strengths there are; p(a, b) >= w_k means that a leads to b in G_k. Call all agents
@@ -22,15 +23,16 @@ going on. Which is quicker depends on the number of distinct strengths: few in s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from softcondorcet.arrays import Ints
-from softcondorcet.kernels.widest import widest
+from softcondorcet.checks import one_of
+from softcondorcet.formatting import some
+from softcondorcet.kernels.voting import widest
 from softcondorcet.majority import strong_labels, victories
-from softcondorcet.methods.outcome import Data, rated
-from softcondorcet.methods.standing import chosen, reach_counts, standing
-from softcondorcet.options import one_of
+from softcondorcet.methods.result import Data, chosen, rated, reach_counts, standing
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.ratings import Ratings
 
@@ -51,11 +53,16 @@ def schulze(data: Data, *, strength: str = "margins") -> Ratings:
     pairs = as_pairs(data)
     one_of("strength", ("margins", "wins"), strength)
     below, above = strongest_paths(pairs, strength)
-    return rated(data, standing(below, above), "schulze", {"strength": strength})
+    board = rated(data, standing(below, above), "schulze", {"strength": strength})
+    unbeaten = [pairs.agents[k] for k in np.flatnonzero(above == 0)]
+    if len(unbeaten) in (1, int((board.ranks == 1).sum())):
+        return board
+    note = f"{len(unbeaten)} agents are unbeaten, and first are those above most others; unbeaten: {some(unbeaten)}"
+    return replace(board, warnings=(*board.warnings, note))
 
 
-def strongest_paths(pairs: Pairs, strength: str) -> tuple[Ints, Ints]:
-    """Number of agents below and above each one."""
+def strongest_paths(pairs: Pairs, strength: str, edge: int = _EDGE) -> tuple[Ints, Ints]:
+    """Number of agents below and above each one. `edge`: what an edge costs for each distinct strength, in cells."""
     below, above = np.zeros((2, pairs.n_agents), dtype=np.int64)
     inside = chosen(pairs, pairs.margin != 0)
     force = np.abs(inside.margin) if strength == "margins" else np.maximum(inside.wins, inside.losses)
@@ -68,7 +75,7 @@ def strongest_paths(pairs: Pairs, strength: str) -> tuple[Ints, Ints]:
         for members in _groups(inside, label):
             agents = np.unique(np.concatenate([inside.left[members], inside.right[members]]))
             strengths = np.unique(force[members])
-            if len(agents) <= _MATRIX and len(agents) ** 3 <= _EDGE * len(strengths) * len(members):
+            if len(agents) <= _MATRIX and len(agents) ** 3 <= edge * len(strengths) * len(members):
                 code = np.searchsorted(strengths, force[members]) + 1
                 down, up = _by_matrix(chosen(inside, members), agents, code)
                 below[agents] += down

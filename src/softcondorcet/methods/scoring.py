@@ -1,11 +1,12 @@
-"""Approval, plurality and Borda: every vote hands out points, the points add up.
+"""Approval, plurality, Borda and the win rate: every vote hands out points, the points add up.
 
 Approval by places gives a point to each of the first k agents of a vote; plurality is k = 1. Borda gives an agent one
-point for each agent below it in the vote. Points are multiplied by the weight of the vote. Cost: one pass over the
-votes, or over the pairs for Borda.
+point for each agent below it in the vote. The win rate divides Borda's points by the comparisons that the agent is in.
+Points are multiplied by the weight of the vote. Cost: one pass over the votes, or over the pairs for Borda.
 
 When they mislead: points add up, so an agent that stands in more votes gets more of them, whatever its place; on
-sparse data that counts how often agents were seen. None of them promises to put a Condorcet winner first.
+sparse data that counts how often agents were seen. The win rate does not, but it asks nobody whom an agent beat: who
+met weak ones is high. None of them promises to put a Condorcet winner first.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from __future__ import annotations
 import numpy as np
 
 from softcondorcet.arrays import Floats, sum_by
-from softcondorcet.methods.outcome import Data, rated
-from softcondorcet.options import whole
+from softcondorcet.checks import whole
+from softcondorcet.exact_sums import exact, in_units, level
+from softcondorcet.methods.result import Data, rated
 from softcondorcet.pairs import as_pairs
 from softcondorcet.profile import Profile, as_profile
 from softcondorcet.ratings import Ratings
 
+# Points that differ by less than this share of the largest are equal: pairs may hold sums that were rounded.
+_ROUNDED = 1e-14
 _WHOLE_VOTES = "a Profile; pairs do not say who stood where in a vote"
 
 
@@ -59,11 +63,30 @@ def borda(data: Data) -> Ratings:
     return rated(data, borda_points(data), "borda", {})
 
 
+def win_rate(data: Data) -> Ratings:
+    """The share of its comparisons that an agent won, ties as half; one half for an agent in no comparison.
+
+    >>> board = win_rate(Profile.from_rankings([["a", "b", "c"], ["b", ["a", "c"]]]))
+    >>> board["a"], board["b"], board["c"]
+    (0.625, 0.75, 0.125)
+    """
+    pairs = as_pairs(data)
+    met = pairs.wins + pairs.losses + pairs.ties
+    total = sum_by(pairs.left, met, pairs.n_agents) + sum_by(pairs.right, met, pairs.n_agents)
+    rate = np.divide(borda_points(data), total, out=np.full(pairs.n_agents, 0.5), where=total > 0)
+    return rated(data, level(rate, 1e-12), "win_rate", {})
+
+
 def borda_points(data: Data) -> Floats:
     """Wins plus half the ties, summed over the pairs of each agent."""
     pairs = as_pairs(data)
-    m, half = pairs.n_agents, pairs.ties / 2
-    return sum_by(pairs.left, pairs.wins + half, m) + sum_by(pairs.right, pairs.losses + half, m)
+    m, step = pairs.n_agents, 1.0
+    wins, losses, ties = pairs.wins, pairs.losses, pairs.ties
+    if not all(bool((np.rint(counts) == counts).all()) for counts in (wins, losses, ties)):
+        steps, step = exact(np.concatenate([wins, losses, ties]))
+        wins, losses, ties = np.split(steps, 3)
+    points = sum_by(pairs.left, wins + ties / 2, m) + sum_by(pairs.right, losses + ties / 2, m)
+    return in_units(level(points, _ROUNDED * float(points.max(initial=0.0))), step)
 
 
 def points_of_first(profile: Profile, k: int) -> Floats:
@@ -74,7 +97,12 @@ def points_of_first(profile: Profile, k: int) -> Floats:
     begin = np.flatnonzero(first)
     size = np.diff(begin, append=len(vote))
     above = begin - profile.start[vote[begin]]
-    share = np.clip(k - above, 0, size) / size
-    points = np.repeat(profile.weight[vote[begin]] * share, size)
-    # Thirds do not add up exactly: without rounding, the order of the votes would break ties.
-    return np.round(sum_by(profile.agent, points, profile.n_agents), 9)
+    weight, step = exact(profile.weight)
+    points = weight[vote[begin]] * np.clip(k - above, 0, size)
+    # Thirds do not add up exactly: so whole points are added up, those of each size of a tie, and then divided.
+    m, total = profile.n_agents, np.zeros(profile.n_agents)
+    for n in np.unique(size[points > 0]):
+        shared = size == n
+        entries = np.repeat(shared, size)
+        total += sum_by(profile.agent[entries], np.repeat(points[shared], n), m) / n
+    return in_units(level(total, 1e-12 * float(points.sum())), step)

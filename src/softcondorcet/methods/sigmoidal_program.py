@@ -6,12 +6,21 @@ Over all votes and all pairs a above b in a vote, ratings r in the box `bounds` 
 
 It is a constant plus the same sum over margins, L. Two facts make it tractable:
 
-- L is the mean of what a random order contradicts (``differences``), so K*, the least that any order contradicts,
-  bounds it from below. The optimal order spread evenly over the box costs at most K* + (sum of margins) * sigma(-gap),
-  where gap is the width of the box in temperatures / (m - 1). Where that is little, the optimal order and Newton's
-  method give ratings that are proven to be a global minimum, without any search.
-- For the same reason the shares sigma(...) satisfy the inequalities of orders. They make a linear program below L tight
-  enough for a search of few nodes (``relaxation``, ``sigmoidal_tree``).
+- L is the mean of what a random order contradicts (``branch_and_bound``), so K*, the least that any order
+  contradicts, bounds it from below. The optimal order spread evenly over the box costs at most K* + (sum of margins)
+  * sigma(-gap), where gap is the width of the box in temperatures / (m - 1). Where that is little, the optimal order
+  and Newton's method give ratings that are proven to be a global minimum, without any search.
+- For the same reason the shares sigma(...) satisfy the inequalities of orders. They make a linear program below L
+  tight enough for a search of few nodes (``solvers.branch_and_bound``).
+
+The discrete half is what it costs an order to put one agent above another. K(order) is the sum of the margins that an
+order contradicts, K* the smallest. The majority splits into components, whose optima one below the other are an
+optimum (``solvers.components``). An order that puts b above a contradicts at least
+
+    K* + detour[b, a],
+
+where the detour is exact for two agents of one component of at most 20 (dynamic programming over subsets; the other
+components can stay at their optimum), at least margin[a, b] where a's component is the higher one, and 0 otherwise.
 
 When it misleads: the proof is about the loss, not about the truth. In a box of few temperatures the order of the
 minimum need not be the one that contradicts the votes least, nor follow the majority where that is transitive.
@@ -20,29 +29,68 @@ minimum need not be the one that contradicts the votes least, nor follow the maj
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from softcondorcet import majority
-from softcondorcet.arrays import Flags, Floats
+from softcondorcet.arrays import Flags, Floats, Ints
+from softcondorcet.backends.cpu import PairwiseLoss, Stage
+from softcondorcet.checks import Box, Watch, box, natural, not_negative, positive, scale
 from softcondorcet.errors import DataError
-from softcondorcet.methods.descent import PairwiseLoss, Stage
-from softcondorcet.methods.differences import certain_order, first_differences
-from softcondorcet.methods.forced import Discrete, solve_discrete
-from softcondorcet.methods.optimal import margin_matrix, only_margins, unavoidable
-from softcondorcet.methods.outcome import Data, rated
-from softcondorcet.methods.polish import best_tiers
-from softcondorcet.methods.relaxation import FAR
+from softcondorcet.exact_sums import level
+from softcondorcet.kernels import linear_ordering
+from softcondorcet.methods.kemeny import EXACT, Exact, solve_within
+from softcondorcet.methods.result import Data, rated
 from softcondorcet.methods.sco import sco
-from softcondorcet.methods.sigmoidal_tree import Best, Proof, branch_and_bound
-from softcondorcet.options import Box, Watch, box, natural, not_negative, positive, scale
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.ratings import Ratings
+from softcondorcet.solvers.branch_and_bound import FAR, Best, Proof, branch_and_bound, certain_order, first_differences
+from softcondorcet.solvers.components import components, margin_matrix, only_margins, unavoidable
+from softcondorcet.solvers.order_tiers import best_tiers
+from softcondorcet.solvers.subsets import choose
+
+
+@dataclass(frozen=True)
+class Discrete:
+    """A good order; a proven lower bound on K*; and what each pair of agents costs above K*."""
+
+    order: Ints
+    bound: float
+    detour: Floats
+
+
+def solve_discrete(pairs: Pairs, label: Ints, start: Ints, ends: float, exact: Exact = EXACT) -> Discrete:
+    """Component by component of the majority, numbered from the top by `label`; each starts in the order of `start`.
+
+    Components too large for subsets are searched until `ends`, a time of the monotonic clock.
+    """
+    solve, margin = solve_within(ends, np.bincount(label), exact), margin_matrix(pairs)
+    detour = np.where(label[:, None] > label[None, :], np.maximum(margin.T, 0), 0.0)
+    order, bound = start[np.argsort(label[start], kind="stable")], 0.0
+    for first, part in components(pairs, label, order):
+        members = order[first : first + part.n_agents].copy()
+        if part.n_agents > exact.subsets:
+            solved = solve(part)
+            turn, below = solved.order, solved.bound
+        else:
+            inside = margin_matrix(part)
+            best = linear_ordering.subset_losses(inside)
+            turn = np.array(choose(inside, -np.arange(float(len(members))), part.agents)[0])
+            below = best[-1]
+            detour[np.ix_(members, members)] = np.maximum(linear_ordering.forced_losses(inside, best) - below, 0)
+        order[first : first + part.n_agents] = members[turn]
+        bound += below
+    return Discrete(order, float(bound), detour)
+
 
 # Of the sum of all margins: what a proof may always leave open, because the lines of the program end there.
 _FLOOR = 1e-6
+# Far apart, ratings move along valleys of the loss that are as good as flat, and end where rounding leads them. If
+# those of ``sco`` cost no more than by this share of all margins, they are taken: they depend on no rounding.
+_FLAT = 1e-8
 # The search aims at a little less than what may be left open: keeping tied ratings apart costs a little afterwards.
 _AIM = 0.9
 # Above this many agents one linear program outlasts any patience.
@@ -96,7 +144,7 @@ def sigmoidal_program(
     began = time.monotonic()
     heat = (high - low) / 100 if temperature == "auto" else float(temperature)
 
-    start = sco(pairs, temperature=heat, bounds=bounds)
+    start = sco(pairs, temperature=heat, bounds=bounds, scale="box")
     problem = Problem.of(pairs, (high - low) / heat, tol)
     patience = time_limit if problem.wide else _ORDERING * time_limit
     discrete = _discrete(pairs, problem, start, began + patience)
@@ -111,18 +159,10 @@ def sigmoidal_program(
         if watch is not None:
             watch(node, nodes, as_ratings())
 
-    proof = problem.prove(discrete, best) or branch_and_bound(
-        best,
-        first_differences(problem.margin, problem.width, problem.slack(discrete, best), discrete.detour),
-        problem.bound(discrete),
-        problem.allowed,
-        nodes=nodes,
-        ends=began + time_limit,
-        watch=tell,
-    )
-    ratings = _apart(pairs, as_ratings(), bounds)
+    proof = problem.prove(discrete, best) or problem.search(discrete, best, nodes, began + time_limit, tell)
+    ratings = _apart(pairs, level(as_ratings(), _EQUAL * (high - low)), bounds)
     loss = PairwiseLoss(pairs, bounds).value(ratings, Stage(1.0, heat))
-    if start.loss is not None and start.loss < loss * (1 - 1e-12):
+    if start.loss is not None and start.loss <= loss + _FLAT * problem.unit * problem.total:
         ratings, loss = start.values, start.loss
     bound = min(problem.unit * (problem.always + proof.bound), loss)
     # The search aims lower than `tol`: what a limit ended may be within it all the same.
@@ -139,6 +179,7 @@ def sigmoidal_program(
         loss=loss,
         loss_bound=bound,
         lower_bound=problem.unit * (problem.always + discrete.bound),
+        only_optimum=start.only_optimum,
         order_certified=certain_order(problem.slack(discrete, best), discrete.detour),
     )
 
@@ -187,6 +228,12 @@ class Problem:
         bound, enough = self.bound(discrete), best.loss - self.allowed(best.loss)
         status = "kemeny_certificate" if discrete.bound >= enough else "narrow_box"
         return Proof(bound, 0, status) if bound >= enough else None
+
+    def search(self, discrete: Discrete, best: Best, nodes: int, ends: float, watch: Callable[[int], None]) -> Proof:
+        """The proof by branch and bound, as far as it comes; `best` has the ratings."""
+        first = first_differences(self.margin, self.width, self.slack(discrete, best), discrete.detour)
+        bound, allowed = self.bound(discrete), self.allowed
+        return branch_and_bound(best, first, bound, allowed, nodes=nodes, ends=ends, watch=watch)
 
 
 def _discrete(pairs: Pairs, problem: Problem, start: Ratings, ends: float) -> Discrete:

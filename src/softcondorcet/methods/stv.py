@@ -6,9 +6,10 @@ the fewest votes leaves, and its votes move on. That is repeated until all agent
 agents elected, first to last, then those that left, last to first. One seat is instant-runoff voting: a quota is a
 majority.
 
-The quota is Droop's: the smallest whole number above (weight of all votes)/(seats + 1), or, where weights are not
-whole, more than that share. It does not fall as votes run out. A vote that ties agents counts for them in equal parts;
-one whose agents are all gone counts for nobody.
+The quota is Droop's: the smallest whole number of votes above (weight of all votes)/(seats + 1). Where weights are
+not whole, a vote is the step that all are multiples of, 0.1 for weights of 0.1, 0.2 and 0.3; where they have none,
+any weight above that share is enough. It does not fall as votes run out. A vote that ties agents counts for them in
+equal parts; one whose agents are all gone counts for nobody.
 
 Agents that hold equally many votes: the one with fewer Borda points leaves first, or with more is elected first. If
 they are equal in that too, they are elected or leave together and share a place. So nothing depends on the listing of
@@ -24,11 +25,11 @@ from __future__ import annotations
 import numpy as np
 
 from softcondorcet.arrays import Floats, Ints
-from softcondorcet.kernels import transfer
-from softcondorcet.methods.outcome import rated
+from softcondorcet.checks import whole
+from softcondorcet.exact_sums import exact
+from softcondorcet.kernels import voting
+from softcondorcet.methods.result import places, rated
 from softcondorcet.methods.scoring import borda_points
-from softcondorcet.methods.standing import places
-from softcondorcet.options import whole
 from softcondorcet.profile import Profile, as_profile
 from softcondorcet.ratings import Ratings
 
@@ -52,13 +53,14 @@ def droop_quota(weight: Floats, seats: int) -> float:
     """What is needed for a seat: more than `seats` + 1 agents could all have."""
     total = float(weight.sum())
     share = total / (seats + 1)
-    return float(np.floor(share) + 1) if (weight == np.round(weight)).all() else share + 2 * _ROUNDING * total
+    votes = np.floor(share) + 1 if (weight == np.rint(weight)).all() else 0.0
+    return float(max(votes, share + 2 * _ROUNDING * total))
 
 
 class Count:
     """A count in progress."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, weight: Floats) -> None:
         m, n = profile.n_agents, profile.n_votes
         vote = np.repeat(np.arange(n, dtype=np.int32), profile.length)
         entry = np.argsort(profile.agent, kind="stable")
@@ -67,21 +69,21 @@ class Count:
         self.staying, self.score = np.ones(m, dtype=bool), np.zeros(m)
         self.state = (
             *(profile.start, profile.agent, profile.tier, self.staying),
-            *(profile.start[:-1].copy(), np.zeros(n, dtype=np.int64), profile.weight.copy(), self.score),
+            *(profile.start[:-1].copy(), np.zeros(n, dtype=np.int64), weight.copy(), self.score),
         )
         self.scratch = np.full(n, -1.0), np.empty(n, dtype=np.int64)
-        transfer.settle_all(*self.state)
+        voting.settle_all(*self.state)
 
     def leave(self, agents: Ints, kept: float) -> None:
         """Take agents out, each with the part `kept` of what it holds."""
-        transfer.leave(agents, kept, *self.by_agent, *self.state, *self.scratch)
+        voting.leave(agents, kept, *self.by_agent, *self.state, *self.scratch)
 
 
 def count(profile: Profile, seats: int) -> Ints:
     """The level of each agent, the highest best: m - k if it is elected in round k, k - m if it leaves."""
-    quota, points = droop_quota(profile.weight, seats), borda_points(profile)
-    near = _ROUNDING * float(profile.weight.sum())
-    counting, level = Count(profile), np.zeros(profile.n_agents, dtype=np.int64)
+    weight, points = exact(profile.weight)[0], borda_points(profile)
+    quota, near = droop_quota(weight, seats), _ROUNDING * float(weight.sum())
+    counting, level = Count(profile, weight), np.zeros(profile.n_agents, dtype=np.int64)
     for done in range(profile.n_agents):
         left = np.flatnonzero(counting.staying)
         if not len(left):

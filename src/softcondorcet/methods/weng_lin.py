@@ -22,12 +22,11 @@ from typing import Literal
 import numpy as np
 
 from softcondorcet.arrays import Floats
+from softcondorcet.checks import check, not_negative, one_of, positive
 from softcondorcet.errors import DataError
 from softcondorcet.kernels.batch import frozen
-from softcondorcet.kernels.weng_lin import run_weng_lin
-from softcondorcet.methods.outcome import rated
-from softcondorcet.methods.sgd import as_votes
-from softcondorcet.options import check, not_negative, one_of, positive
+from softcondorcet.kernels.bradley_terry import run_weng_lin
+from softcondorcet.methods.result import as_votes, rated
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
 

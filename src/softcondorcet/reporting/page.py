@@ -1,16 +1,33 @@
-"""One HTML file that needs nothing else: no request, no script, colours for light and dark, and room on a phone."""
+"""The report as HTML, and the parts that pages of a live board share with it: words, numbers and drawings.
+
+``report`` makes one HTML file that needs nothing else, no request and no script, with colours for light and dark, and
+room on a phone. ``view`` and ``table`` make of an analysis what the templates show.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from softcondorcet import __version__
-from softcondorcet.drawing import stylesheet
-from softcondorcet.tables import clipped, printable
+from softcondorcet import __version__, charts
+from softcondorcet.checks import Watch, check, natural, one_of, whole
+from softcondorcet.errors import DataError
+from softcondorcet.formatting import clipped, confidence, number, percent, plural, printable
+from softcondorcet.leaderboard import Row
+from softcondorcet.methods.registry import METHODS
+from softcondorcet.pairs import Pairs
+from softcondorcet.profile import Profile, as_profile
+from softcondorcet.ratings import Ratings
+from softcondorcet.reporting.analysis import Analysis, analyse
+from softcondorcet.reporting.table import spans, table
+from softcondorcet.reporting.verdict import Verdict, title_of, verdict
+from softcondorcet.source import Source
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -22,38 +39,66 @@ ICON = (
 )
 
 
-def page(view: dict[str, Any], title: str, provenance: Sequence[tuple[str, str]]) -> str:
+# How many of the best agents a drawing shows.
+WHISKERS, HEAT, BUMP = 40, 40, 12
+# So many of them a heat map has room for on a phone, and its table on a desk.
+SMALL = 14
+# As many agents as a drawing of a cycle has room for.
+_CYCLE = 12
+# Drawings come twice, for a desk and for a phone: letters must not shrink with the screen.
+WIDE, NARROW = 780.0, 328.0
+
+BADGES = {
+    "winner": "A Condorcet winner: one agent beats all others",
+    "overruled": "A Condorcet winner that the ratings do not put first",
+    "cycle": "No Condorcet winner: a cycle at the top",
+    "unbeaten": "No Condorcet winner, but nobody beats the first",
+    "beaten": "No Condorcet winner",
+    "nothing": "Nothing to compare",
+}
+Link = Callable[[str, str], str]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing at two widths, for screens and for phones."""
+
+    wide: str
+    narrow: str
+
+
+def render(view: dict[str, Any], title: str, provenance: Sequence[tuple[str, str]]) -> str:
     """The report as HTML. Every word in `view` but the drawings is escaped, and invisible letters are spelt out."""
     from markupsafe import Markup
 
     css = style()
-    made = environment(__package__).get_template("report.html")
+    template = environment(__package__).get_template("report.html")
     about = {"icon": ICON, "version": __version__, "css": Markup(css), "policy": policy(css)}
-    return made.render(v=view, title=title, provenance=provenance, **about)
+    return template.render(v=view, title=title, provenance=provenance, **about)
 
 
 def environment(*packages: str) -> Environment:
     """Templates of these packages, the first first: every word is escaped, and a name that is not given is an error."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    made = Environment(
+    templates = Environment(
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_visible,
         trim_blocks=True,
         loader=ChoiceLoader([PackageLoader(package) for package in packages]),
     )
-    made.filters["clip"] = clipped
-    return made
+    templates.filters["clip"] = clipped
+    return templates
 
 
 def style() -> str:
-    """The look of the report, drawings included, as CSS."""
-    return stylesheet() + (files(__package__) / "templates" / "report.css").read_text(encoding="utf-8")
+    """The CSS of the report, drawings included."""
+    return charts.stylesheet() + (files(__package__) / "templates" / "report.css").read_text(encoding="utf-8")
 
 
 def policy(css: str) -> str:
-    """What the page may load: its own style, told by hash, and its own icon."""
+    """The Content-Security-Policy of the report: its own style, known by its hash, and its own icon."""
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
 
@@ -61,3 +106,245 @@ def policy(css: str) -> str:
 def _visible(value: Any) -> Any:
     """Names may hold letters that hide or turn others; the style and drawings are ours and pass as they are."""
     return printable(value) if type(value) is str else value
+
+
+def view(
+    analysis: Analysis, rows: Sequence[Row], says: Verdict, *, top: int = WHISKERS, link: Link | None = None
+) -> dict[str, Any]:
+    """What the templates need, by name. Names of agents are raw in it: the templates escape them.
+
+    `rows` are all agents, best first, and `says` the verdict of the pairs at hand; `link(a, b)` leads to a page about
+    two agents, where there is one.
+    """
+    ratings = analysis.ratings
+    return {
+        "verdict": analysis.headline(says),
+        "badge": BADGES[says.kind],
+        "sure_word": analysis.sure_word,
+        "sure": analysis.sure,
+        "n_agents": len(ratings),
+        "method": title_of(ratings.method),
+        "level": confidence(analysis.level) if analysis.level else "",
+        "unsure": analysis.unsure,
+        "cuts": analysis.cuts,
+        "flip": analysis.flip,
+        "summary": analysis.summary,
+        "whiskers": whiskers(rows[: min(top, WHISKERS)], title_of(ratings.method)),
+        "n_whiskers": min(top, WHISKERS, len(ratings)),
+        **head_to_head(analysis.pairs, ratings, link),
+        "cycle": cycle(says),
+        **_methods(analysis),
+        **support(analysis),
+    }
+
+
+def support(analysis: Analysis) -> dict[str, Any]:
+    """The panel of findings: what the data can support."""
+    return {
+        "inspected": analysis.findings is not None,
+        "findings": analysis.findings or (),
+        "unchecked": [(name.replace("-", " "), why) for name, why in (analysis.unchecked or {}).items()],
+        "warnings": analysis.warnings,
+    }
+
+
+def _methods(analysis: Analysis) -> dict[str, Any]:
+    names = analysis.ratings.agents
+    ranks = {
+        title_of(method): {names[int(k)]: rank for k, rank in given.items()}
+        for method, given in (analysis.methods or {}).items()
+    }
+    picture, shown = bump(ranks)
+    return {
+        "bump": picture,
+        "n_bump": shown,
+        "n_linked": min(map(len, ranks.values()), default=0),
+        "violations": analysis.violations,
+        "moves": analysis.moves,
+        "agree": picture is not None and not analysis.moves,
+        "method_notes": analysis.method_notes,
+    }
+
+
+def whiskers(rows: Sequence[Row], method: str) -> Picture:
+    """Ratings with their intervals; agents that cannot be told apart in bands."""
+    names, values = [row.agent for row in rows], [row.rating or 0.0 for row in rows]
+    low = [value if row.rating_low is None else row.rating_low for row, value in zip(rows, values, strict=True)]
+    high = [value if row.rating_high is None else row.rating_high for row, value in zip(rows, values, strict=True)]
+    bands = [(first, last) for first, last in spans(rows) if last > first and rows[first].unplaced is None]
+    axis = f"rating by {method}"
+    return Picture(
+        *(charts.whiskers(names, values, low, high, bands=bands, width=w, axis=axis) for w in (WIDE, NARROW))
+    )
+
+
+def head_to_head(pairs: Pairs, ratings: Ratings, link: Link | None = None) -> dict[str, Any]:
+    """The best agents against each other, as a picture and as a table; `link(a, b)` is where a cell leads."""
+    chosen = ratings.index[:HEAT]
+    names = [ratings.agents[k] for k in chosen]
+    wins, ties = pairs.dense(chosen)
+    few = names[:SMALL]
+    places = range(len(few))
+    to = None if link is None else lambda a, b: link(names[a], names[b])
+    return {
+        "heat_map": Picture(
+            charts.heat_map(names, wins.tolist(), ties.tolist(), width=WIDE, link=to),
+            charts.heat_map(few, wins.tolist(), ties.tolist(), width=NARROW, link=to),
+        ),
+        "n_heat": len(names),
+        "n_few": len(few),
+        "scores": [(few[a], [_score(wins[a, b], wins[b, a], ties[a, b]) for b in places]) for a in places],
+        "pair_link": link,
+    }
+
+
+def _score(won: float, lost: float, level: float) -> str:
+    if not won + lost + level:
+        return ""
+    return f"{number(won)} : {number(lost)}" + (f" ({number(level)})" if level else "")
+
+
+def cycle(says: Verdict) -> Picture | None:
+    if says.kind != "cycle" or len(says.names) > _CYCLE:
+        return None
+    return Picture(*(charts.cycle(says.names, says.arrows, loop=says.loop, width=width) for width in (520.0, NARROW)))
+
+
+def bump(ranks: Mapping[str, Mapping[str, int]]) -> tuple[Picture | None, int]:
+    """Ranks by title of a method and name of an agent: the best by the first method, and the first three by each.
+
+    The picture, if there is something to compare, and how many agents it shows.
+    """
+    titles = list(ranks)
+    orders = [sorted(given, key=lambda name: given[name]) for given in ranks.values()]
+    best = [name for order in orders[:1] for name in order[:BUMP]]
+    names = list(dict.fromkeys([*best, *(name for order in orders for name in order[:3])]))
+    if len(titles) < 2 or len(names) < 2:
+        return None, len(names)
+    places = [[given[name] for given in ranks.values()] for name in names]
+    return Picture(*(charts.bump(titles, names, places, width=width) for width in (WIDE, NARROW))), len(names)
+
+
+def report(
+    profile: Profile,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    method: str = "sco",
+    options: Mapping[str, Any] | None = None,
+    methods: Sequence[str] | None = None,
+    resamples: int = 200,
+    by: Literal["votes", "groups"] = "votes",
+    top: int = 100,
+    seed: int = 0,
+    title: str | None = None,
+    source: str | os.PathLike[str] | None = None,
+    command: str | None = None,
+    now: datetime | None = None,
+    watch: Watch | None = None,
+) -> str:
+    """A report about a profile as HTML, written to `path` too where one is given.
+
+    Parameters
+    ----------
+    profile: the votes.
+    path: file to write; it is replaced if it is there.
+    method, options: what rates the agents.
+    methods: names of methods to hold it against; those that readers use, by default.
+    resamples: of the votes, for intervals and tie groups; 0 for none.
+    by: what a resample draws: "votes", or "groups", all votes of a judge or task together.
+    top: agents in the table, the best ones.
+    seed: of the resamples and of methods that draw at random.
+    title: stands above the answer; the name of the source by default.
+    source: the file that the votes were read from, for its name and hash.
+    command: what made the report, for its last section.
+    now: time of making; with the same time and seed the same votes give the same report, byte by byte.
+    watch: called as ``watch(resample, resamples, None)``.
+
+    >>> "A is best" in report(Profile.from_rankings([["A", "B"], ["A", "C"], ["A", "C"]]), resamples=0)
+    True
+    """
+    as_profile(profile, "a Profile; sc.read makes one")
+    one_of("method", METHODS, method)
+    own = {"n", "by", "interval", "level", "seed", "watch"} & set(options or {})
+    check(not own, "options", "options of the method without a seed, which is given apart", options)
+    natural("resamples", resamples)
+    check(resamples != 1, "resamples", "0, or at least 2", resamples)
+    one_of("by", ("votes", "groups"), by)
+    natural("seed", seed)
+    whole("top", top)
+    check(now is None or isinstance(now, datetime), "now", "a datetime", now)
+    analysis = analyse(
+        profile, method=method, options=options, methods=methods, resamples=resamples, by=by, seed=seed, watch=watch
+    )
+    name = "votes" if source is None else os.path.basename(os.path.normpath(os.fsdecode(source)))
+    rows, says = analysis.rows(), verdict(analysis.pairs, analysis.ratings)
+    shown = view(analysis, rows, says, top=top) | {"facts": facts(analysis)}
+    shown["table"] = table(rows[:top], analysis.ratings, says, whole=rows)
+    made = now or datetime.now(UTC)
+    html = render(shown, title or name, provenance(analysis, source, command, made, seed, profile.source))
+    if path is not None:
+        write(html, path)
+    return html
+
+
+def facts(analysis: Analysis) -> list[tuple[str, str]]:
+    """The size of the data, for the top of the report."""
+    data = analysis.inspection
+    assert data is not None
+    compared = 100 * data.pairs_seen / data.pairs_possible if data.pairs_possible else 0.0
+    return [
+        ("agents", f"{data.n_agents:,}"),
+        ("votes", f"{data.total_weight:,.0f}"),
+        ("comparisons", f"{data.comparisons:,.0f}"),
+        ("ties among them", percent(data.tied_share, 1)),
+        ("pairs compared", f"{compared:.3g} %"),
+    ]
+
+
+def provenance(
+    analysis: Analysis,
+    source: str | os.PathLike[str] | None,
+    command: str | None,
+    now: datetime,
+    seed: int,
+    read: Source | None = None,
+) -> list[tuple[str, str]]:
+    """Where the report comes from: no folder, no user, no machine."""
+    ratings, lines = analysis.ratings, []
+    if source is not None:
+        path = os.fsdecode(source)
+        known = read is not None and read.name == path
+        lines.append(("file", os.path.basename(os.path.normpath(path))))
+        lines.append(("SHA-256 of it", read.sha256 if read is not None and known else digest(source)))
+    lines += [("read", note) for note in (read.notes if read is not None else ())]
+    lines.append(("votes", f"{plural(analysis.n_votes, 'row')}, {plural(len(ratings), 'agent')}"))
+    lines.append(("method", ratings.method))
+    lines.append(("options", ", ".join(f"{name} {_plain(value)}" for name, value in ratings.options.items()) or "none"))
+    if analysis.level is not None:
+        lines.append(("intervals", f"{analysis.source}; {confidence(analysis.level)}"))
+    lines.append(("seed", str(seed)))
+    lines.append(("made", now.strftime("%Y-%m-%d %H:%M:%S ") + (now.tzname() or "")))
+    lines.append(("by", f"softcondorcet {__version__}"))
+    return [*lines, ("command", command)] if command else lines
+
+
+def _plain(value: Any) -> str:
+    """The value of an option as text, without needless digits."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def digest(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file; of the archive, for a member of one."""
+    try:
+        with open(os.fsdecode(path).partition("::")[0], "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"{os.fsdecode(path)}: cannot be read ({error.strerror})") from None
+
+
+def write(html: str, path: str | os.PathLike[str]) -> None:
+    try:
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            file.write(html)
+    except OSError as error:
+        raise DataError(f"{os.fsdecode(path)}: cannot be written ({error.strerror})") from None

@@ -2,6 +2,8 @@
 
 The top agent of a board may beat every other one (a Condorcet winner), stand on a cycle of the majority, be unbeaten
 without having met everyone, or be beaten by agents that no cycle links it to. All but the first are said.
+
+``title_of`` names methods as people know them.
 """
 
 from __future__ import annotations
@@ -13,12 +15,21 @@ from typing import Literal
 import numpy as np
 
 from softcondorcet.arrays import Floats, Ints
-from softcondorcet.drawing.svg import number
-from softcondorcet.majority import linked_labels, strong_labels
+from softcondorcet.formatting import listing, number, plural
+from softcondorcet.majority import linked_labels, n_beaten, strong_labels
 from softcondorcet.pairs import Pairs
 from softcondorcet.ratings import Ratings
-from softcondorcet.reporting.titles import title_of
 
+TITLES = {"sco": "SCO", "bradley_terry": "Bradley-Terry"}
+TITLES |= {name: name.capitalize() for name in ("elo", "copeland", "kemeny", "borda")}
+
+
+def title_of(method: str) -> str:
+    return TITLES.get(method, method.replace("_", " "))
+
+
+# Above this many pairs, rows of both agents of each take more memory than looking through the pairs takes time.
+_MANY = 4_000_000
 # As many agents as a drawing of a cycle shows with all the arrows between them.
 _DRAWN = 7
 
@@ -39,7 +50,7 @@ def verdict(pairs: Pairs, board: Ratings) -> Verdict:
     """What the pairs say about the first agent of a board."""
     if not len(board):
         return Verdict("nothing", "There are no agents.")
-    top = int(board.index[0])
+    top = int(board.listing[0])
     name = board.agents[top]
     if len(board) == 1:
         return Verdict("nothing", f"{name} is the only agent: there is nothing to compare.")
@@ -49,6 +60,8 @@ def verdict(pairs: Pairs, board: Ratings) -> Verdict:
     near = np.flatnonzero(linked == linked[top])
     if len(near) == 1:
         return Verdict("nothing", f"{name} comes first, but no vote compares it with another agent.")
+    if not board.places.any():
+        return Verdict("nothing", "The votes give no agent a rank: each could stand almost anywhere.")
     winner = _winner(pairs, near)
     if winner == top:
         return _won(pairs, board, top, near)
@@ -61,8 +74,13 @@ def verdict(pairs: Pairs, board: Ratings) -> Verdict:
     return _apart(pairs, board, top, near)
 
 
-def _row(pairs: Pairs, agent: int) -> tuple[Ints, Floats]:
+def neighbours(pairs: Pairs, agent: int) -> tuple[Ints, Floats]:
     """The agents that this one met, and its margin over each."""
+    if len(pairs) > _MANY:
+        first, last = np.searchsorted(pairs.left, [agent, agent + 1])
+        met = np.flatnonzero(pairs.right[:first] == agent)
+        lead = np.concatenate([-pairs.margin[met], pairs.margin[first:last]])
+        return np.concatenate([pairs.left[met], pairs.right[first:last]]), lead + 0.0  # no minus zero
     rows = pairs.by_agent
     span = slice(rows.row[agent], rows.row[agent + 1])
     return rows.column[span], rows.margin[span]
@@ -70,27 +88,26 @@ def _row(pairs: Pairs, agent: int) -> tuple[Ints, Floats]:
 
 def _winner(pairs: Pairs, near: Ints) -> int | None:
     """The agent that beats all others of its linked group, if there is one."""
-    met_all = np.flatnonzero(np.diff(pairs.by_agent.row) == len(near) - 1)
-    return next((int(k) for k in np.intersect1d(met_all, near) if (_row(pairs, int(k))[1] > 0).all()), None)
+    met = np.bincount(pairs.left, minlength=pairs.n_agents) + np.bincount(pairs.right, minlength=pairs.n_agents)
+    met_all = np.flatnonzero((met == len(near) - 1) & (n_beaten(pairs) == len(near) - 1))
+    return next((int(k) for k in np.intersect1d(met_all, near)), None)
 
 
 def _among(board: Ratings, near: Ints) -> tuple[str, tuple[str, ...]]:
     """Words for whom the answer holds, and for whom it does not."""
     if len(near) == len(board):
         return "every other agent", ()
-    rest = len(board) - len(near)
-    note = (
-        f"{rest:,} agent{'s were' if rest > 1 else ' was'} never compared with these {len(near):,}, not even through "
-    )
-    return f"each of the {len(near) - 1:,} others it can be compared with", (note + "others: no order can place them.",)
+    rest = plural(len(board) - len(near), "agent was", "agents were")
+    note = f"{rest} never compared with these {len(near):,}, not even through others: no order can place them."
+    return f"each of the {len(near) - 1:,} others it can be compared with", (note,)
 
 
 def _won(pairs: Pairs, board: Ratings, top: int, near: Ints) -> Verdict:
     others, notes = _among(board, near)
-    column, margin = _row(pairs, top)
+    column, margin = neighbours(pairs, top)
     closest = int(np.argmin(margin))
-    rival, lead = board.agents[column[closest]], number(float(margin[closest]))
-    detail = f"Its closest contest is with {rival}, won by {lead} vote{'s' * (lead != '1')}."
+    rival, lead = board.agents[column[closest]], plural(float(margin[closest]), "vote")
+    detail = f"Its closest contest is with {rival}, won by {lead}."
     return Verdict("winner", f"{board.agents[top]} is best: it beats {others} head to head.", (detail, *notes))
 
 
@@ -104,22 +121,22 @@ def _overruled(pairs: Pairs, board: Ratings, top: int, winner: int, near: Ints) 
 def _circling(pairs: Pairs, board: Ratings, top: int, circle: Ints, near: Ints) -> Verdict:
     best_first = board.index[np.isin(board.index, circle)].tolist()
     names = [board.agents[k] for k in best_first]
-    answer = f"No agent beats all others: {_list(names)} beat each other in a circle."
+    answer = f"No agent beats all others: {listing(names)} beat each other in a circle."
     loop = _shortest_cycle(pairs, top)
     shown = best_first if len(names) <= _DRAWN else loop
     place = {agent: k for k, agent in enumerate(shown)}
     arrows = [
         (place[a], place[b], float(lead))
         for a in shown
-        for b, lead in zip(*(x.tolist() for x in _row(pairs, a)), strict=True)
+        for b, lead in zip(*(x.tolist() for x in neighbours(pairs, a)), strict=True)
         if lead > 0 and b in place
     ]
     steps = list(zip(loop, [*loop[1:], loop[0]], strict=True))
     leads = {(shown[a], shown[b]): lead for a, b, lead in arrows}
-    told = "; ".join(f"{board.agents[a]} beats {board.agents[b]} by {number(leads[a, b])}" for a, b in steps)
+    words = "; ".join(f"{board.agents[a]} beats {board.agents[b]} by {number(leads[a, b])}" for a, b in steps)
     weakest = min(steps, key=lambda step: leads[step])
     details = [
-        f"{told}.",
+        f"{words}.",
         f"Every order contradicts one of these; the weakest is that of {board.agents[weakest[0]]} over "
         f"{board.agents[weakest[1]]}.",
         f"{title_of(board.method)} puts {board.agents[top]} first.",
@@ -137,31 +154,33 @@ def _circling(pairs: Pairs, board: Ratings, top: int, circle: Ints, near: Ints) 
 
 def _apart(pairs: Pairs, board: Ratings, top: int, near: Ints) -> Verdict:
     """No winner, and no cycle through the first agent: it is unbeaten but has not met everyone, or it is beaten."""
-    name, (column, margin) = board.agents[top], _row(pairs, top)
+    name, (column, margin) = board.agents[top], neighbours(pairs, top)
     notes = _among(board, near)[1]
     if (margin < 0).any():
         answer = f"{title_of(board.method)} puts {name} first, though not every agent it met is below it."
         return Verdict("beaten", answer, (_beaten_by(pairs, board, top), *notes))
-    shared = np.flatnonzero(board.ranks == 1)
+    shared = np.flatnonzero(board.places == 1)
     if len(shared) > 1:
-        answer = f"{_list([board.agents[k] for k in shared])} share first place: the votes do not say which is better."
+        names = listing([board.agents[k] for k in shared])
+        answer = f"{names} share first place: the votes do not say which is better."
         return Verdict("unbeaten", answer, (*(_met(pairs, board, int(k)) for k in shared[:3]), *notes))
     unmet, level = len(near) - 1 - len(column), [board.agents[b] for b in column[margin == 0]]
-    reasons = [f"has not met {unmet:,} of the others"] * bool(unmet) + [f"is level with {_list(level)}"] * bool(level)
+    reasons = [f"has not met {unmet:,} of the others"] * bool(unmet) + [f"is level with {listing(level)}"] * bool(level)
     answer = f"{name} comes first: no agent beats it, but it {' and '.join(reasons)}."
     return Verdict("unbeaten", answer, (_met(pairs, board, top), *notes))
 
 
 def _met(pairs: Pairs, board: Ratings, agent: int) -> str:
-    column, margin = _row(pairs, agent)
+    column, margin = neighbours(pairs, agent)
     return f"{board.agents[agent]} beats {int((margin > 0).sum()):,} of the {len(column):,} agents it met."
 
 
 def _beaten_by(pairs: Pairs, board: Ratings, top: int) -> str:
-    column, margin = _row(pairs, top)
+    column, margin = neighbours(pairs, top)
     lost = [(board.agents[b], -float(lead)) for b, lead in zip(column, margin, strict=True) if lead < 0]
-    told = _list([f"{name} (by {number(lead)})" for name, lead in sorted(lost, key=lambda pair: -pair[1])])
-    return f"{told} beat{'s' * (len(lost) == 1)} {board.agents[top]} head to head." if lost else ""
+    words = listing([f"{name} (by {number(lead)})" for name, lead in sorted(lost, key=lambda pair: -pair[1])])
+    verb = "beats" if len(lost) == 1 else "beat"
+    return f"{words} {verb} {board.agents[top]} head to head." if lost else ""
 
 
 def _shortest_cycle(pairs: Pairs, start: int) -> list[int]:
@@ -170,7 +189,7 @@ def _shortest_cycle(pairs: Pairs, start: int) -> list[int]:
     queue = deque([start])
     while queue:
         agent = queue.popleft()
-        column, margin = _row(pairs, agent)
+        column, margin = neighbours(pairs, agent)
         beaten = np.flatnonzero(margin > 0)
         for k in beaten[np.argsort(-margin[beaten], kind="stable")].tolist():
             other = int(column[k])
@@ -183,10 +202,3 @@ def _shortest_cycle(pairs: Pairs, start: int) -> list[int]:
                 before[other] = agent
                 queue.append(other)
     raise AssertionError("an agent of a strongly connected group stands on a cycle")
-
-
-def _list(names: list[str], most: int = 4) -> str:
-    """A, B and C; or the first few and how many more."""
-    if len(names) > most:
-        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1:,} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

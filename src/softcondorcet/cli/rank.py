@@ -1,0 +1,230 @@
+"""Commands that rank: rank, optima; and the lists of methods and formats."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from softcondorcet.checks import check, not_negative
+from softcondorcet.cli import options
+from softcondorcet.cli.settings import SETTINGS, settings_of
+
+if TYPE_CHECKING:
+    from softcondorcet.evaluation.controlled import Controlled
+    from softcondorcet.uncertainty.by_group import ByGroup
+
+
+@click.command()
+@options.reading
+@click.option(
+    "--engine",
+    metavar="ENGINE",
+    default="auto",
+    show_default=True,
+    help="Who counts the votes: auto, in memory unless they are many; memory; duckdb, for files larger than that "
+    "('votes/*.parquet'); or ray://HOST:PORT, a cluster, which then also rates.",
+)
+@click.option("--memory", metavar="SIZE", default="2GB", show_default=True, help="Memory for the votes, about.")
+@options.METHOD
+@SETTINGS
+@options.SEED
+@click.option("--certify", "proof", is_flag=True, help="Prove how far the order can be from the best one.")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0, 1e9),
+    metavar="SECONDS",
+    help="For --certify (10 if left out) and for exact methods (60).",
+)
+@click.option(
+    "--start",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="RATINGS.json",
+    help="Start from ratings saved with --format json.",
+)
+@options.formats(*options.TABLE, "latex")
+@options.TOP
+@options.GROUP_BY
+@options.GROUPS
+@click.option(
+    "--control",
+    metavar="A,B,...",
+    help="Take circumstances out of the ratings: first (shown first), home, or NAME for columns NAME_a and NAME_b.",
+)
+@click.option(
+    "--fixed",
+    multiple=True,
+    metavar="AGENT=POINTS",
+    help="For bradley_terry: an agent of a known rating, in Elo points; others are fitted against it. Repeatable.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="No summary and warnings on standard error.")
+def rank(
+    source: options.Source,
+    engine: str,
+    memory: str,
+    method: str,
+    settings: tuple[str, ...],
+    proof: bool,
+    time_limit: float | None,
+    form: str,
+    top: int | None,
+    group_by: str | None,
+    groups: int,
+    control: str | None,
+    fixed: tuple[str, ...],
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Rate the agents of FILE and print them, best first.
+
+    \b
+    sco rank battles.csv
+    sco rank election.soc --format json | jq .agents[0]
+    sco rank battles.csv --group-by category
+    cat votes.jsonl | sco rank - --top 10 --set prior=0.1
+    sco rank 'votes/*.parquet' --engine duckdb --memory 1GB
+    """
+    from softcondorcet.formatting import plural
+    from softcondorcet.methods.kemeny import certify
+    from softcondorcet.methods.optimal_orders import counted
+    from softcondorcet.methods.registry import METHODS, rank as run
+    from softcondorcet.pairs import Pairs
+
+    options.check_methods("--method", method)
+    limit = _time_limit(method, time_limit, proof, settings)
+    chosen = _rank_options(method, {**limit, **given}, engine) | settings_of(settings)
+    if fixed:
+        check("fixed" in METHODS[method].options, "--fixed", "left out but for --method bradley_terry", method)
+        chosen["fixed"] = dict(_known_rating(one) for one in fixed)
+    alone = "--group-by" if group_by is not None else "--control" if control is not None else ""
+    usual = {"engine": engine not in ("auto", "memory"), "certify": proof, "start": given["start"] is not None}
+    for name, wanted in usual.items() if alone else ():
+        check(not wanted, f"--{name}", f"left out with {alone}, which rates the votes itself", given.get(name, engine))
+    if group_by is not None:
+        check(control is None, "--control", "left out with --group-by, which rates the votes of each group", control)
+        options.show_groups(_by_group(source, group_by, method, groups, chosen, quiet), form, top, quiet)
+        return
+    if control is not None:
+        options.show(_controlled(source, control, method, chosen, quiet), form, top, quiet=quiet)
+        return
+    with options.progress() as work:
+        votes = source.count(work, engine, memory, quiet)
+        size = plural(len(votes), "pair") if isinstance(votes, Pairs) else plural(votes.n_votes, "vote")
+        watch = work(f"{method} on {size}")
+        ratings = run(votes, method, **_rank_options(method, {"watch": watch}), **chosen)
+        if proof and ratings.gap != 0:
+            work("looking for a better order")
+            ratings = certify(votes, ratings, made_from_these=True, **limit)
+        if not ratings.only_optimum:
+            ratings = counted(votes, ratings)
+    options.show(ratings, form, top, quiet=quiet)
+
+
+def _by_group(
+    source: options.Source, column: str, method: str, most: int, chosen: dict[str, Any], quiet: bool
+) -> ByGroup:
+    """A board for each group of the votes."""
+    from softcondorcet.formatting import plural
+    from softcondorcet.uncertainty.by_group import by_group
+
+    with options.progress() as work:
+        profile = source.read(work, quiet, keep=(column,))
+        watch = work(f"{method} on {plural(profile.n_votes, 'vote')} by {column}")
+        return by_group(profile, column, method, most=most, watch=watch, **chosen)
+
+
+def _controlled(source: options.Source, control: str, method: str, chosen: dict[str, Any], quiet: bool) -> Controlled:
+    """Ratings with circumstances taken out."""
+    from softcondorcet.evaluation.controlled import controlled
+    from softcondorcet.formatting import plural
+
+    with options.progress() as work:
+        profile = source.read(work, quiet)
+        work(f"{method} on {plural(profile.n_votes, 'vote')}, {control} controlled")
+        return controlled(profile, control, method, **chosen)
+
+
+def _known_rating(text: str) -> tuple[str, float]:
+    """AGENT=POINTS; the name of an agent may hold an equals sign."""
+    name, _, points = text.rpartition("=")
+    try:
+        rating = float(points)
+    except ValueError:
+        rating = math.nan
+    check(bool(name) and math.isfinite(rating), "--fixed", "AGENT=POINTS", text)
+    return name, rating
+
+
+def _time_limit(method: str, limit: float | None, proof: bool, settings: tuple[str, ...]) -> dict[str, float]:
+    """The option of --time-limit, where it is given and has a meaning."""
+    from softcondorcet.methods.registry import METHODS
+
+    if limit is None:
+        return {}
+    exact = proof or "time_limit" in METHODS[method].options
+    check(exact, "--time-limit", f"left out for {method} without --certify", limit)
+    not_negative("--time-limit", limit)
+    twice = "time_limit" in settings_of(settings)
+    check(not twice, "--time-limit", "left out where --set time_limit is given", limit)
+    return {"time_limit": limit}
+
+
+def _rank_options(method: str, given: dict[str, Any], engine: str = "") -> dict[str, Any]:
+    """What is given on the command line as options of a method, those that it has."""
+    from softcondorcet.methods.registry import METHODS
+
+    if (start := given.pop("start", None)) is not None:
+        check(METHODS[method].starts_from_ratings, "--start", f"left out for {method}", start)
+        given["start"] = options.saved_ratings(start)
+    if engine.startswith(options.RAY):
+        given["device"] = engine
+    return {name: value for name, value in given.items() if name in METHODS[method].options}
+
+
+@click.command()
+@options.reading
+@options.count("--most", 10, "Number of orders to list.", least=0)
+@options.formats("table", "json")
+def optima(source: options.Source, most: int, form: str) -> None:
+    """Count the optimal orders of FILE and list some of them.
+
+    An order is optimal if no other contradicts the votes less. Ties in the votes often leave several.
+    """
+    import json
+    from dataclasses import asdict
+
+    from softcondorcet.formatting import number, plural, printable
+    from softcondorcet.methods.optimal_orders import optimal_orders
+
+    optima = optimal_orders(source.read(), most=most)
+    if form == "json":
+        options.show_json(json.dumps(asdict(optima), indent=2, ensure_ascii=False))
+        return
+    first = f"; the first {most}" if most < optima.count else ""
+    orders = plural(optima.count, "optimal order")
+    click.echo(f"{orders}: no other contradicts as few as {number(optima.loss)}{first}")
+    for order in optima.orders:
+        click.echo(" > ".join(map(printable, order)))
+
+
+@click.command()
+def methods() -> None:
+    """List the methods: name, title, source."""
+    from softcondorcet.formatting import as_table
+    from softcondorcet.methods.registry import METHODS
+
+    click.echo(as_table([{"method": m.name, "title": m.title, "source": m.citation} for m in METHODS.values()]))
+
+
+@click.command()
+def formats() -> None:
+    """List formats of evaluation tools, with an example of each."""
+    from softcondorcet.io.formats import FORMATS
+
+    for format in FORMATS.values():
+        click.echo(f"{format.name}: {format.title}")
+        click.echo(f"    one vote is {format.vote}")
+        click.echo(f"    leaves out  {format.leaves_out}")
+        click.echo(f"    {format.example}\n")
+    click.echo("Tables (csv, tsv, jsonl, json, parquet, xlsx, Markdown) and PrefLib files: docs/formats.md")

@@ -1,0 +1,1 @@
+"""Read and write files: PrefLib, tables of battles, rankings and scores."""

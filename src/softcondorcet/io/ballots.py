@@ -1,0 +1,49 @@
+"""Truncated ballots: what a vote does not list stands below what it does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from softcondorcet.errors import DataError, OptionError
+from softcondorcet.formatting import plural
+from softcondorcet.profile import Profile
+
+# Entries of a profile, at 8 bytes each and as many again while it is made.
+_MOST = 200_000_000
+
+
+def with_unlisted_last(profile: Profile) -> Profile:
+    """The votes with one more tier, the last, of all agents that they leave out; an election is what they then are."""
+    name = profile.source.name if profile.source else "votes"
+    if profile.turned is not None:
+        words = f"'absent': {name} holds battles, and who was not there did not lose"
+        raise OptionError(f"unlisted must be {words}, got 'last'")
+    m, n = profile.n_agents, profile.n_votes
+    if m * n > _MOST:
+        raise DataError(
+            f"{name}: {plural(n, 'vote')} over all {m:,} agents hold {m * n:,} entries; expected at most {_MOST:,} for "
+            "unlisted='last': choose votes or agents (where)"
+        )
+    left_out = m - profile.length
+    start, vote = m * np.arange(n + 1), np.repeat(np.arange(n), profile.length)
+    place = np.arange(len(profile.agent)) - profile.start[vote] + start[vote]
+    listed = np.zeros((n, m), dtype=bool)
+    listed[vote, profile.agent] = True
+    rest = np.nonzero(~listed)
+    behind = np.ones(n * m, dtype=bool)
+    behind[place] = False
+    agent, tier = np.empty(n * m, dtype=np.int32), np.empty(n * m, dtype=np.int32)
+    agent[place], agent[behind] = profile.agent, rest[1]
+    tier[place], tier[behind] = profile.tier, m
+    score = None
+    if profile.score is not None:
+        score = np.full(n * m, np.nan)
+        score[place] = profile.score
+    source = profile.source
+    if source is not None:
+        short = int((left_out > 0).sum())
+        note = f"{short:,} of {plural(n, 'vote')} leave agents out, who stand last there"
+        source = replace(source, notes=(*source.notes, note))
+    return replace(profile, start=start, agent=agent, tier=tier, score=score, kind="election", source=source)

@@ -1,0 +1,74 @@
+"""Workbooks: a sheet of an ``.xlsx``, ``.xls`` or ``.ods`` as a table. Needs the extra ``excel`` (python-calamine).
+
+The first sheet that holds a table is read, or the one named after ``::``; other sheets are named in a note.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from softcondorcet.checks import near
+from softcondorcet.errors import DataError
+from softcondorcet.formatting import some
+from softcondorcet.installation import needs
+from softcondorcet.io.cells import Table
+from softcondorcet.io.input_files import InputFile
+
+_CELLS = 20_000_000
+
+
+def is_workbook(source: InputFile) -> bool:
+    """A zip with a workbook inside, or an old ``.xls`` by its first bytes."""
+    if source.members is not None:
+        return any(name in source.members for name in ("xl/workbook.xml", "xl/workbook.bin")) or source.suffix == ".ods"
+    return source.head[:8] == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+def parse_workbook(source: InputFile, sheet: str | None = None) -> tuple[Table, list[str]]:
+    """The table of a sheet, and the names of the other sheets with one."""
+    needs("python_calamine", "excel")
+    import python_calamine
+
+    if source.members is not None:
+        with source.unzip():  # refuses what unpacks to far more than a table
+            pass
+    try:
+        book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(source.read()))
+        names = book.sheet_names
+        if sheet is not None and sheet not in names:
+            hint = near(sheet, names)
+            raise DataError(f"{source.name}::{sheet}: no such sheet; expected one of {some(names, 12)}{hint}")
+        found = {}
+        for name in [sheet] if sheet is not None else names:
+            rows = _rows(book.get_sheet_by_name(name), f"{source.name}::{name}")
+            if len(rows) > 1:
+                found[name] = rows
+    except DataError:
+        raise
+    except Exception as error:  # whatever the library raises, the file is what is wrong
+        raise DataError(f"{source.name}: not a workbook that can be read ({str(error)[:100]})") from None
+    if not found:
+        raise DataError(f"{source.name}: no sheet with a header and rows; expected a table")
+    chosen, *others = found
+    return _table(found[chosen], f"{source.name}::{chosen}"), others
+
+
+def _rows(sheet: Any, name: str) -> list[tuple[int, list[Any]]]:
+    if sheet.total_height * sheet.total_width > _CELLS:
+        raise DataError(f"{name}: {sheet.total_height:,} x {sheet.total_width:,} cells; expected at most {_CELLS:,}")
+    rows = sheet.to_python(skip_empty_area=False)
+    return [(number, row) for number, row in enumerate(rows, 1) if any(cell != "" for cell in row)]
+
+
+def _table(rows: list[tuple[int, list[Any]]], name: str) -> Table:
+    (_, header), *body = rows
+    filled = [k for k in range(len(header)) if header[k] != "" or any(row[k] != "" for _, row in body)]
+    titles = [str(header[k]).strip() for k in filled]
+    twice = next((title for title in titles if title and titles.count(title) > 1), None)
+    if twice is not None:
+        raise DataError(f"{name}: column {twice!r} stands twice in the header; expected once")
+    columns = {
+        title: [row[k] if row[k] != "" else None for _, row in body] for title, k in zip(titles, filled, strict=True)
+    }
+    return Table(name, columns, lambda row: f"{name}: row {body[row][0]}")

@@ -1,0 +1,1 @@
+"""Readers of evaluation logs, one file for each tool. ``LOGS`` lists their formats."""

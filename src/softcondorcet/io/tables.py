@@ -1,0 +1,217 @@
+"""Plain tables that need more than a look at their column names: results, items and seeds, wide tables.
+
+``read_table`` gives the scores or battles in such a table, and None where the readers of battles, rankings and scores
+take it as it stands. Where no reader takes a table, the error says what is missing, not what is there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from softcondorcet.errors import DataError
+from softcondorcet.formatting import plural, some
+from softcondorcet.io import delimited
+from softcondorcet.io.cells import Cells, Table, shown
+from softcondorcet.io.column_names import AGENT, PAIRS, SCORE, TASK, fitting
+from softcondorcet.io.input_files import InputFile, brief
+from softcondorcet.io.item_scores import ITEM, REPEAT, read_item_scores
+from softcondorcet.io.logs.common import agent_of
+from softcondorcet.io.outcomes import missing_outcome, read_outcomes
+from softcondorcet.io.records import Battles, Options, Scores
+from softcondorcet.io.wide import is_markdown, parse_markdown, read_wide
+
+_OUTCOME, _ITEM = {"a", "b", "winner"}, {"agent", "task", "score", "item", "repeat", "judge"}
+_ROWS = ("data", "rows", "records", "results", "battles", "votes", "scores", "items")
+_ABOUT = {"weight", "group", "when", "voter"}
+# Where titles of a table may stand: the first lines of the first letters.
+_HEAD, _TITLES = 10_000, 8
+# What holds the scores of an agent by task, in a list of objects.
+_SCORES = ("scores", "results", "metrics", "benchmarks", "tasks", "evaluations")
+
+
+def read_table(
+    table: Table, kind: str | None, columns: Mapping[str, Any], options: Options, decimal_comma: bool | None = None
+) -> Scores | Battles | None:
+    """The records of a table by the first reader that takes it; None where the readers of plain tables do."""
+    roles = set(columns)
+    found: Scores | Battles | None = None
+    if kind in (None, "battles") and roles <= _OUTCOME | _ABOUT:
+        found = read_outcomes(table, columns, options.keep)
+    if found is None and kind in (None, "scores") and roles <= _ITEM:
+        found = read_item_scores(table, columns, options)
+    if found is not None or fitting(table, kind, columns):
+        return found
+    if kind in (None, "scores") and roles <= {"agent"}:
+        found = read_wide(table, options, decimal_comma, columns.get("agent"))
+    if found is None and kind is None and not roles and (missing := _missing(table)):
+        raise DataError(f"{table.name}: {missing}")
+    return found
+
+
+def _missing(table: Table) -> str | None:
+    """What a table lacks, of one that nearly is battles or scores."""
+    if missing := missing_outcome(table):
+        return missing
+    agent, task, score = table.find(*AGENT), table.find(*TASK), table.find(*SCORE)
+    lacks = {"agent": (agent, AGENT), "task": (task, TASK), "score": (score, SCORE)}
+    blank = [role for role, (column, _) in lacks.items() if column is None]
+    if len(blank) == 1:
+        role, known = blank[0], {agent, task, score, *(table.find(name) for name in (*ITEM, *REPEAT))}
+        others = [title for title in table.columns if title not in known]
+        there = " and ".join(repr(column) for column, _ in lacks.values() if column)
+        hint = f"; found {some(map(repr, others))}: --column {role}={others[0]}" if others else ""
+        return f"there is {there}, but no column is the {role} ({', '.join(lacks[role][1])}){hint}"
+    if table.find("winner") and not any(table.find(a) and table.find(b) for a, b in PAIRS):
+        there = some(repr(title) for title in table.columns if title.strip().casefold() != "winner")
+        return f"there is 'winner', but no two columns of agents; found {there}: --column a=NAME --column b=NAME"
+    return None
+
+
+def text_table(text: str, name: str, format: str | None) -> tuple[Table, bool | None, Collection[str]]:
+    """The table in a csv, tsv or Markdown text; what a lone ``1,234`` is there; and what to tell the user."""
+    if format == "md" or (format is None and is_markdown(text)):
+        tables = parse_markdown(text, name)
+        if not tables:
+            raise DataError(f"{name}: no table; expected a line with bars and a rule of dashes below it")
+        most = max(tables, key=lambda table: table.n_rows)
+        return most, None, [f"the longest of {len(tables)} tables in the text"] if len(tables) > 1 else []
+    below, notes = _below_titles(text)
+    delimiter = "\t" if format == "tsv" else delimited.delimiter_of(below)
+    table = delimited.parse_csv(delimited.one_header(below, delimiter), name, delimiter)
+    return table, True if delimiter == ";" else None, notes
+
+
+def _below_titles(text: str) -> tuple[str, list[str]]:
+    """The text with blank lines for the titles above a table: lines of one cell, as spreadsheets have them."""
+    lines = text[:_HEAD].lstrip("\ufeff").split("\n")[:_TITLES]
+    cells = [[cell for cell in re.split(r"[,;\t|]", line.strip("\r")) if cell.strip()] for line in lines]
+    widest = max((len(row) for row in cells), default=0)
+    first = next((k for k, row in enumerate(cells) if len(row) == widest), 0)
+    above = [k for k, row in enumerate(cells[:first]) if row]
+    plain = all(len(cells[k]) == 1 and '"' not in lines[k] for k in above)
+    # A header of one cell is one; a title stands in a line of blank cells, or above a header of several.
+    if widest < 3 or not above or not plain or not any(mark in lines[above[0]] for mark in ",;\t|"):
+        return text, []
+    rest = text.split("\n", first)[-1]
+    return "\n" * first + rest, [
+        f"{plural(len(above), 'line')} above the table left out: {cells[above[0]][0].strip()!r}"
+    ]
+
+
+def json_table(found: Any, name: str) -> Table:
+    """The rows of a JSON list of objects, by itself or inside an object; or columns as pandas writes them."""
+    if isinstance(found, dict):
+        inside = [value for key, value in found.items() if key in _ROWS and isinstance(value, list)]
+        if len(inside) == 1 and inside[0] and all(isinstance(row, dict) for row in inside[0]):
+            return json_table(inside[0], name)
+        columns = {key: [*value.values()] if isinstance(value, dict) else value for key, value in found.items()}
+        numbered = all(isinstance(value, list) or _numbered(value) for value in found.values())
+        if numbered and len(columns) > 1 and len({len(cells) for cells in columns.values()}) == 1:
+            return Table(name, columns, lambda row: f"{name}: row {row}")
+        keys = some(map(repr, found), 8)
+        if len(found) > 1 and all(isinstance(value, dict) and _plain(value) for value in found.values()):
+            raise DataError(
+                f"{name}: objects in an object ({keys}), of which nobody knows whether agents or tasks are outside; "
+                'expected a list of objects such as [{"agent": "a", "task 1": 0.5, "task 2": 0.7}, ...]'
+            )
+        raise DataError(
+            f"{name}: JSON of no format that is known (keys {keys}); expected results of a tool ('sco formats' lists "
+            "them), a list of objects, or one object per line"
+        )
+    if not isinstance(found, list) or not found:
+        raise DataError(f"{name}: JSON that is {brief(found)}; expected a list of objects")
+    found = _tables_of_helm(found) or found
+    wrong = next((k for k, row in enumerate(found) if not isinstance(row, dict)), None)
+    if wrong is not None:
+        raise DataError(f"{name}: entry {wrong + 1}: {shown(found[wrong])}; expected an object such as {{...}}")
+    keys_of = dict.fromkeys(key for row in found for key in row)
+    if not keys_of:
+        raise DataError(f"{name}: objects without keys; expected keys such as 'ranking' or 'model_a'")
+    columns = {key: [row.get(key) for row in found] for key in keys_of}
+    return Table(name, _spread_out(columns), lambda row: f"{name}: entry {row + 1}")
+
+
+def _spread_out(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The columns with one for each key of a column of objects: ``{"model": "a", "scores": {"mmlu": 0.5}}``."""
+    inner = next((key for key in columns if key.strip().casefold() in _SCORES), None)
+    cells = columns[inner] if inner is not None else []
+    if not any(cells) or not all(cell is None or (isinstance(cell, dict) and _plain(cell)) for cell in cells):
+        return columns
+    keys = dict.fromkeys(key for cell in cells for key in cell or ())
+    rest = {key: column for key, column in columns.items() if key != inner}
+    if keys.keys() & rest.keys():
+        return columns
+    return rest | {key: [None if cell is None else cell.get(key) for cell in cells] for key in keys}
+
+
+def _plain(cell: dict[str, Any]) -> bool:
+    return all(value is None or isinstance(value, int | float | str) for value in cell.values())
+
+
+def _tables_of_helm(found: list[Any]) -> list[dict[str, Any]] | None:
+    """The rows of the first of HELM's tables, ``[{"title", "header": [{"value"}], "rows": [[{"value"}]]}]``."""
+    first = found[0]
+    if not isinstance(first, dict) or not {"header", "rows"} <= first.keys():
+        return None
+    try:
+        titles = [str(cell["value"]) for cell in first["header"]]
+        return [{title: cell.get("value") for title, cell in zip(titles, row, strict=True)} for row in first["rows"]]
+    except (TypeError, KeyError, ValueError, AttributeError):
+        return None
+
+
+def _numbered(value: Any) -> bool:
+    """Whether an object's keys are 0, 1, 2 ...: a column as pandas writes it."""
+    return isinstance(value, dict) and all(key == str(k) for k, key in enumerate(value))
+
+
+def together(name: str, tables: list[tuple[InputFile, Table]], options: Options) -> Table:
+    """Tables with the same columns, one below the other; with the agent from the path where ``agent_from`` says how."""
+    first, head = tables[0]
+    for file, table in tables[1:]:
+        if set(table.columns) != set(head.columns):
+            raise DataError(
+                f"{file.name}: columns {table.names}; expected {head.names} as in {first.name}: "
+                "files of one folder are one table"
+            )
+    sizes = [table.n_rows for _, table in tables]
+    columns: dict[str, Any] = {title: _joined([table.column(title) for _, table in tables]) for title in head.columns}
+    if options.agent_from:
+        agents = [agent_of(file, None, options, "") for file, _ in tables]
+        columns["agent"] = Cells(np.repeat(np.arange(len(agents), dtype=np.int32), sizes), list(agents))
+    start = np.cumsum([0, *sizes])
+
+    def place(row: int) -> str:
+        k = int(np.searchsorted(start, row, side="right")) - 1
+        return tables[k][1].place(row - int(start[k]))
+
+    return Table(name, columns, place)
+
+
+def _joined(columns: list[Cells]) -> Cells:
+    """Columns one below the other, with codes into one list of cells."""
+    code: dict[Any, int] = {}
+    parts = []
+    for column in columns:
+        keys = [(type(value), value) for value in column.values]
+        translation = np.array([code.setdefault(key, len(code)) for key in keys], dtype=np.int32)
+        parts.append(translation[column.codes] if keys else column.codes)
+    return Cells(np.concatenate(parts), [value for _, value in code])
+
+
+def with_index(frame: Any) -> Any:
+    """A pandas table with its index as the first column, where the index holds names: a pivot table."""
+    index = getattr(frame, "index", None)
+    if not hasattr(frame, "reset_index") or index is None or type(index).__name__ == "RangeIndex":
+        return frame
+    if index.name is None and not (len(index) and isinstance(index[0], str)):
+        return frame
+    flat = frame.copy(deep=False)
+    if getattr(frame.columns, "nlevels", 1) > 1:
+        flat.columns = [" / ".join(str(part) for part in title if str(part)) for title in frame.columns]
+    flat.columns.name = None
+    return flat.reset_index() if index.name not in list(flat.columns) else flat

@@ -1,0 +1,286 @@
+"""Wide tables: the first column of text names the agent, each column of numbers is a task.
+
+Columns that sum up others (mean, average, overall, rank, total) or describe the agent (parameters, year) are no tasks:
+they are named and left out, unless ``tasks`` asks for them. A table whose first column is called task or benchmark has
+the tasks in its rows. A pivot table of pandas has its index first, without a name, or a header of two lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from softcondorcet.errors import DataError
+from softcondorcet.formatting import some
+from softcondorcet.io import metric_names
+from softcondorcet.io.cells import Table, is_blank, shown
+from softcondorcet.io.column_names import AGENTS, SCORE, TASK
+from softcondorcet.io.number_text import Numbers, comma_is_decimal, is_missing, read_numbers
+from softcondorcet.io.outcomes import PLAYERS
+from softcondorcet.io.records import Battles, Options, Scores, name_of
+from softcondorcet.io.win_counts import read_matrix
+
+_TRANSPOSED = (
+    "task",
+    "tasks",
+    "benchmark",
+    "benchmarks",
+    "dataset",
+    "datasets",
+    "scenario",
+    "metric",
+    "instance",
+    "problem",
+)
+_REPEATS = ("seed", "run", "trial", "repeat", "replicate", "fold", "epoch")
+# Columns of other kinds of table: one that has them and is none of those is not wide but mistaken.
+_NO_WIDE = ("winner", "ranking", "contest_id", "contest", "preference", "higher_is_better", "weight", "count", "judge")
+
+
+def read_wide(
+    table: Table, options: Options, decimal_comma: bool | None = None, named: str | None = None
+) -> Scores | Battles | None:
+    """The scores of a wide table, or the battles of a matrix of wins; None where it is none.
+
+    ``decimal_comma`` says what a lone ``1,234`` is; ``named`` is the column of the agents, where the user says it.
+    """
+    titles = table.columns
+    if any(table.find(name) for name in _NO_WIDE):
+        return None
+    cells = {title: column for title in titles if not _nested(column := table.cells(title))}
+    titles = [*cells]
+    told = [comma_is_decimal(column) for column in cells.values()]
+    lone = decimal_comma if decimal_comma is not None else (True in told and False not in told)
+    numbers = {
+        title: read_numbers(column, lone if comma is None else comma)
+        for (title, column), comma in zip(cells.items(), told, strict=True)
+    }
+    texts = [title for title in titles if numbers[title] is None and not all(map(is_missing, cells[title]))]
+    if any((a := table.find(x)) and (b := table.find(y)) and {a, b} & {*texts} for x, y in PLAYERS):
+        return None
+    agent = table.need(named) if named else _agents(texts, cells)
+    texts, numbers[agent] = [*dict.fromkeys((*texts, *([agent] if named else [])))], None
+    columns = {title: found for title in titles if (found := numbers[title]) is not None}
+    long = table.find(*TASK) in texts[1:]  # a long table whose score has another name
+    if not texts or long:
+        return None
+    _refuse_spoilt(table, [title for title in texts if title != agent], cells, lone)
+    if not columns:
+        return None
+    if not named and agent == texts[0] and agent.strip().casefold() in _TRANSPOSED:
+        if len(columns) < 2 or table.find(*SCORE):
+            return None
+        return _transposed(table, agent, cells[agent], columns, options)
+    scores = Scores(table.name)
+    tasks = _tasks(columns, options, scores)
+    blank = _blank_rows(cells[agent], columns, len(titles) > 1)
+    names = [
+        None if row in blank else _without_link(name_of(cell, table.place(row), agent or "the first column"))
+        for row, cell in enumerate(cells[agent])
+    ]
+    if blank:
+        scores.left_out["rows without any cell"] += len(blank)
+    ignored = [title for title in texts if title != agent]
+    repeats = [title for title in columns if title.strip().casefold() in _REPEATS]
+    if not named and not options.said and len(texts) == 1 and (matrix := read_matrix(table, agent, names, columns)):
+        return matrix
+    _refuse_twice(table, names, {title: columns[title] for title in repeats}, ignored)
+    if ignored:
+        scores.notes.append(f"columns of text that are no task: {some(map(repr, ignored))}")
+    for title in tasks:
+        _column(table, title, columns[title], names, options, scores)
+    scores.notes.insert(
+        0, f"wide table: agents in {agent or 'the first column'!r}, {len(tasks):,} tasks ({some(tasks)})"
+    )
+    return scores
+
+
+def _refuse_twice(table: Table, names: list[str | None], repeats: dict[str, Numbers], ignored: list[str]) -> None:
+    """An agent may stand in several rows only where a column such as seed tells them apart."""
+    if repeats and not ignored:
+        return  # averaged
+    seen = set()
+    for row, key in enumerate(zip(names, *(column.values for column in repeats.values()), strict=True)):
+        if key[0] is not None and key in seen:
+            again = f" with one {next(iter(repeats))}" if repeats else ""
+            hint = (
+                f"; {ignored[0]!r} may be the task: --column task={ignored[0]} --column score=NAME" if ignored else ""
+            )
+            raise DataError(
+                f"{table.place(row)}: agent {key[0]!r} appears twice{again} in a wide table; expected once, or a "
+                f"column such as seed or run that tells the rows apart{hint}"
+            )
+        seen.add(key)
+
+
+def _agents(texts: list[str], cells: dict[str, list[Any]]) -> str:
+    """The column of text that names the agents: by its name, else the first without repeats, else the first."""
+    known = [title for title in texts if title.strip().casefold() in AGENTS]
+    distinct = [title for title in texts if len({*cells[title]}) == len(cells[title]) and not _days(cells[title])]
+    return (known or distinct or texts or [""])[0]
+
+
+def _nested(cells: list[Any]) -> bool:
+    """Whether a column holds lists or objects: neither names nor numbers."""
+    return any(isinstance(cell, list | dict | set) for cell in cells)
+
+
+def _blank_rows(agents: list[Any], columns: dict[str, Numbers], several: bool) -> set[int]:
+    """Rows without any cell, which spreadsheets leave at the end."""
+    rows = [row for row, cell in enumerate(agents) if is_blank(cell)] if several else []
+    return {row for row in rows if all(column.values[row] != column.values[row] for column in columns.values())}
+
+
+def _without_link(name: str) -> str:
+    """The name in a link of Markdown or HTML."""
+    found = re.fullmatch(r"\[([^\]]+)\]\([^()\s]*\)|<a\b[^<>]*>([^<>]+)</a>.*", name, re.IGNORECASE | re.DOTALL)
+    return (found[1] or found[2]).strip() if found else name
+
+
+def _days(cells: list[Any]) -> bool:
+    """Whether a column holds dates, which name nobody."""
+    return all(re.match(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}\b", str(cell).strip()) for cell in cells)
+
+
+def _tasks(columns: dict[str, Numbers], options: Options, scores: Scores) -> list[str]:
+    if options.tasks:
+        return [title for title in columns if title in options.tasks] or list(columns)
+    summaries = [title for title in columns if metric_names.is_summary(title)]
+    spreads = [title for title in columns if metric_names.is_spread(title)]
+    facts = [title for title in columns if metric_names.is_fact(title) and title not in spreads]
+    repeats = [title for title in columns if title.strip().casefold() in _REPEATS]
+    tasks = [title for title in columns if title not in (*summaries, *spreads, *facts, *repeats)]
+    if not tasks:
+        tasks, summaries = summaries, []
+    left = {"sum up others": summaries, "describe the agent": facts, "number its runs": repeats}
+    left["say how sure others are"] = spreads
+    for what, names in left.items():
+        if names:
+            scores.notes.append(f"no tasks, as they {what}: {some(map(repr, names), 8)}; --task NAME takes one")
+    return tasks
+
+
+def _column(
+    table: Table,
+    title: str,
+    found: Numbers,
+    names: Sequence[str | None],
+    options: Options,
+    scores: Scores,
+    task: str | None = None,
+) -> None:
+    if found.failed and options.failures is None:
+        row = found.failed[0]
+        raise DataError(
+            f"{table.place(row)}: {title} is {shown(table.cells(title)[row])}; expected a number, or --failures last "
+            "(below all others) or --failures absent (left out) for runs that failed"
+        )
+    failed = set(found.failed) if options.failures == "last" else set()
+    for row, (name, value) in enumerate(zip(names, found.values, strict=True)):
+        if name is not None and row in failed:
+            scores.add_failed(name, task or title)
+        elif name is not None and value == value:
+            scores.add(name, task or title, value)
+    absent = found.missing + (0 if failed else len(found.failed)) - names.count(None)
+    if absent:
+        scores.left_out["blank cells: the agent is absent from the task"] += absent
+
+
+def _transposed(table: Table, first: str, cells: list[Any], columns: dict[str, Numbers], options: Options) -> Scores:
+    scores = Scores(table.name)
+    agents = [title for title in columns if not metric_names.is_summary(title)]
+    for row, cell in enumerate(cells):
+        task = name_of(cell, table.place(row), first)
+        if metric_names.is_summary(task) and task not in options.tasks:
+            scores.notes.append(f"no task, as it sums up others: {task!r}; --task NAME takes one")
+            continue
+        for title in agents:
+            value = columns[title].values[row]
+            if row in columns[title].failed and options.failures is None:
+                raise DataError(
+                    f"{table.place(row)}: {title} is {shown(table.cells(title)[row])}; expected a number, "
+                    "or --failures last or absent"
+                )
+            if row in columns[title].failed and options.failures == "last":
+                scores.add_failed(title, task)
+            elif value == value:
+                scores.add(title, task, value)
+            else:
+                scores.left_out["blank cells: the agent is absent from the task"] += 1
+    scores.notes.insert(0, f"wide table: tasks in {first!r}, {len(agents):,} agents ({some(agents)})")
+    return scores
+
+
+def _refuse_spoilt(table: Table, texts: list[str], cells: dict[str, list[Any]], decimal_comma: bool) -> None:
+    """A column of numbers with a few words in it is not text: the word is an error, not a reason to drop the task."""
+    for title in texts:
+        readable = [read_numbers([cell], decimal_comma) is not None for cell in cells[title]]
+        missing = sum(map(is_missing, cells[title]))
+        if sum(readable) > (len(readable) - missing) / 2:
+            row = next(k for k, cell in enumerate(cells[title]) if not readable[k] and not is_missing(cell))
+            raise DataError(
+                f"{table.place(row)}: {title} is {shown(cells[title][row])}; expected a number as in the rows around it"
+            )
+
+
+# Tables in Markdown, and the two header lines of a pivot table.
+
+_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
+
+
+def is_markdown(text: str) -> bool:
+    """Whether a text holds a Markdown table: a line with bars, and a rule of dashes below it."""
+    rows = text.splitlines()
+    return any("|" in head and _is_rule(rule) for head, rule in pairwise(rows))
+
+
+def _is_rule(line: str) -> bool:
+    return "|" in line and len(line) < 10_000 and _RULE.match(line) is not None
+
+
+def parse_markdown(text: str, name: str) -> list[Table]:
+    """The Markdown tables of a text."""
+    rows = text.splitlines()
+    tables = []
+    at = 0
+    while at + 1 < len(rows):
+        if not ("|" in rows[at] and _is_rule(rows[at + 1])):
+            at += 1
+            continue
+        header, first = _bars(rows[at]), at + 2
+        end = first
+        while end < len(rows) and "|" in rows[end]:
+            end += 1
+        body = [_bars(row) for row in rows[first:end]]
+        for k, row in enumerate(body):
+            if len(row) != len(header):
+                raise DataError(
+                    f"{name}:{first + k + 1}: row has {len(row)} cells; expected {len(header)} as in the header"
+                )
+        twice = [title for title in header if title and header.count(title) > 1]
+        if twice:
+            raise DataError(f"{name}:{at + 1}: column {twice[0]!r} stands twice in the header; expected once")
+        if body:
+            columns = {title: [row[k] for row in body] for k, title in enumerate(header)}
+            tables.append(Table(name, columns, partial(_line, name, first)))
+        at = end
+    return tables
+
+
+def _line(name: str, first: int, row: int) -> str:
+    return f"{name}:{first + row + 1}"
+
+
+def _bars(line: str) -> list[str]:
+    inner = re.sub(r"^\s*\||(?<!\\)\|\s*$", "", line)
+    return [_plain(cell) for cell in re.split(r"(?<!\\)\|", inner)]
+
+
+def _plain(cell: str) -> str:
+    """A cell without Markdown's marks: links, emphasis, code, escapes."""
+    cell = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", cell.strip())
+    cell = re.sub(r"^(\*\*|__|\*|_|`)(.*)\1$", r"\2", cell.strip())
+    return re.sub(r"\\([\\`*_{}\[\]<>()#+\-.!|~])", r"\1", cell).strip()

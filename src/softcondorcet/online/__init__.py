@@ -1,0 +1,1 @@
+"""Ratings that follow votes as they arrive."""

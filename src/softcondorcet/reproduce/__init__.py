@@ -1,1 +1,0 @@
-"""The paper's tables and figures, each made by one command: ``sco reproduce NAME``. One file per item."""

@@ -1,0 +1,167 @@
+"""Votes from a file that somebody sends, read by the readers of the library in a process of its own.
+
+Reading a file may take time and memory in no proportion to its size: here it holds up no vote, and ends at a limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import re
+import resource
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import msgspec
+
+from softcondorcet.columns import VOTER
+from softcondorcet.errors import DataError, OptionError
+from softcondorcet.profile import Profile
+from softcondorcet.server.ledger.limits import BadName, name
+from softcondorcet.server.ledger.writer import Ask
+from softcondorcet.server.web.exports import plain
+from softcondorcet.server.web.votes import WINNERS, BadBallot, Ballot, ask
+
+MOST_VOTES = 50_000
+Format = Literal["csv", "tsv", "jsonl", "parquet", "soc", "soi", "toc", "toi", "preflib"]
+Kind = Literal["battles", "rankings", "scores"]
+# Bytes of data and seconds of processor that reading a file may take.
+MEMORY, _SECONDS = 2**29, 20
+
+
+class Wanted(msgspec.Struct):
+    """How to read a file: `voter` is the column that says who voted, if one does."""
+
+    format: Format
+    kind: Kind | None = None
+    voter: str | None = None
+
+
+class Found(msgspec.Struct):
+    """The votes of a file; how many rank one agent alone, say nothing and were left out; or what is wrong with it."""
+
+    votes: list[Ask] = []
+    left_out: int = 0
+    error: str = ""
+
+
+async def read_apart(data: bytes, wanted: Wanted, *, memory: int = MEMORY) -> Found:
+    """Read a file in another process, with a limit on its memory (``votes_of``)."""
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", __name__, msgspec.json.encode(wanted).decode(), str(memory),
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # each thread would take its share of the memory
+    )  # fmt: skip
+    try:
+        said, _ = await child.communicate(data)
+    except asyncio.CancelledError:
+        child.kill()
+        await child.wait()
+        raise
+    if not said:
+        return Found(error="this takes more memory or time to read than a file of votes may")
+    return await asyncio.to_thread(msgspec.json.decode, said, type=Found)
+
+
+def votes_of(data: bytes, wanted: Wanted) -> Found:
+    """The votes of a file in order of time, or what is wrong with it and in which line."""
+    try:
+        return _votes(data, wanted)
+    except (DataError, OptionError) as error:
+        # A reader begins with the name of the file, and here it has none: "<stream>:418: ..." or "<stream>: ...".
+        return Found(error=re.sub(r"^<stream>:(\d+)", r"line \1", str(error)).removeprefix("<stream>: "))
+    except (BadName, BadBallot) as error:
+        return Found(error=str(error))
+
+
+def _votes(data: bytes, wanted: Wanted) -> Found:
+    profile = _read(data, wanted)
+    if profile.n_votes > MOST_VOTES:
+        raise DataError(f"{profile.n_votes:,} votes; expected at most {MOST_VOTES:,} at a time")
+    shown = plain if wanted.format in ("csv", "tsv") else str
+    profile = replace(profile, agents=tuple(map(shown, profile.agents)))
+    _check_names(data if wanted.format != "parquet" else b"", profile.agents)
+    columns = (
+        profile.rankings(),
+        _names(profile, profile.group_by, shown),
+        _names(profile, VOTER if wanted.voter else None, shown),
+        profile.weight.tolist(),
+        _times(profile),
+        _winners(profile),
+    )
+    found = Found()
+    for v, (tiers, group, voter, weight, when, winner) in enumerate(zip(*columns, strict=True)):
+        if sum(map(len, tiers)) < 2:
+            found.left_out += 1
+            continue
+        vote = ask(Ballot(ranking=[*tiers], voter=voter, group=group, weight=weight), f"vote {v + 1}: ")
+        found.votes.append(replace(vote, when=when, winner=winner if _says(vote, winner) else None))
+    return found
+
+
+def _read(data: bytes, wanted: Wanted) -> Profile:
+    from softcondorcet.io.files import read  # only the process that reads needs the readers
+
+    if data.startswith(b"\x1f\x8b"):
+        raise DataError("a gzip file; expected it unpacked")
+    columns = {"voter": wanted.voter} if wanted.voter else None
+    return read(io.BytesIO(data), kind=wanted.kind, format=wanted.format, columns=columns, keep=["winner"])
+
+
+def _names(profile: Profile, column: str | None, shown: Callable[[str], str] = str) -> Sequence[str | None]:
+    """The names in a column, None where there is none."""
+    cells = [None] * profile.n_votes if column is None else profile.columns[column].named().cells()
+    return [None if cell is None else shown(str(cell)) for cell in cells]
+
+
+def _times(profile: Profile) -> Sequence[float | None]:
+    if profile.when is None:
+        return [None] * profile.n_votes
+    if not 0 <= profile.when.min() <= profile.when.max() <= time.time():
+        raise DataError("a vote of before 1970 or of the future; expected votes of the past")
+    return list(profile.when.tolist())
+
+
+def _winners(profile: Profile) -> Sequence[str | None]:
+    """For votes over two agents, which side won: whether the one shown first wins more often is asked of them later."""
+    known: Sequence[str | None] = [None] * profile.n_votes
+    if profile.turned is not None:
+        tied = profile.tier[profile.start[1:] - 1] == 0
+        known = ["tie" if tie else "b" if turned else "a" for tie, turned in zip(tied, profile.turned, strict=True)]
+    said = next((name for name in profile.columns if name.casefold() == "winner"), None)
+    words = _names(profile, said)
+    return [word if word in WINNERS else side for word, side in zip(words, known, strict=True)]
+
+
+def _says(vote: Ask, winner: str | None) -> bool:
+    """Whether this word can be the winner of a battle."""
+    return sum(map(len, vote.body)) == 2 and winner in WINNERS and len(WINNERS[winner]) == len(vote.body)
+
+
+def _check_names(data: bytes, agents: Sequence[str]) -> None:
+    """Refuse names that are not valid, with the first line that holds one."""
+    for agent in agents:
+        try:
+            name(agent, "agent")
+        except BadName as error:
+            lines = data.decode("utf-8-sig").split("\n")
+            number = next((k for k, line in enumerate(lines, 1) if agent in line), 0)
+            raise BadName(f"line {number}: {error}" if number else str(error)) from None
+
+
+def main() -> None:
+    """Read a file from standard input, write its votes to standard output."""
+    wanted = msgspec.json.decode(sys.argv[1], type=Wanted)
+    memory = int(sys.argv[2])
+    data = sys.stdin.buffer.read()
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+    sys.stdout.buffer.write(msgspec.json.encode(votes_of(data, wanted)))
+
+
+if __name__ == "__main__":
+    main()

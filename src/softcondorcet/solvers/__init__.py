@@ -1,0 +1,1 @@
+"""The algorithms that methods share: descent, Newton, exact orders, bounds."""

@@ -1,0 +1,1 @@
+"""How sure an order is: the bootstrap, posterior samples, intervals, and which matches to play next."""

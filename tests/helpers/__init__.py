@@ -1,0 +1,1 @@
+"""What several tests use: servers, boards, ledgers, databases, crowds of voters and attacks."""

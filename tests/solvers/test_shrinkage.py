@@ -1,0 +1,152 @@
+"""Margins shrunk toward Bradley-Terry: the two numbers, the order, and what no number may change."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from conftest import profiles
+from hypothesis import given
+from reference import ratings_under_order
+
+import softcondorcet as sc
+from softcondorcet import Pairs, Profile
+from softcondorcet.arrays import Floats, Ints
+from softcondorcet.majority import connected_groups, dominance_levels, linked_labels
+from softcondorcet.solvers.order_odds import order_odds
+from softcondorcet.solvers.shrinkage import fit_kappa, fit_prior, log_determinants, shrink
+
+LONE = np.zeros(40, dtype=np.int64)
+
+
+def games(rng: np.random.Generator, skill: Floats, meetings: float, kappa: float = math.inf, least: int = 0) -> Pairs:
+    """Pairs of agents of these skills (log-odds), each met about so often, whose chances vary with precision kappa."""
+    m = len(skill)
+    left, right = np.triu_indices(m, 1)
+    chance = 1 / (1 + np.exp(skill[right] - skill[left]))
+    if math.isfinite(kappa):
+        chance = rng.beta(kappa * chance, kappa * (1 - chance))
+    played = rng.poisson(meetings, len(left)) + least
+    wins = rng.binomial(played, chance).astype(float)
+    met = played > 0
+    counts = wins[met], (played - wins)[met], np.zeros(met.sum())
+    return Pairs(tuple(f"agent-{k}" for k in range(m)), left[met], right[met], *counts, kind="games")
+
+
+@pytest.mark.parametrize("spread", [0.6, 1.5])
+def test_the_prior_is_that_of_the_skills(spread: float) -> None:
+    rng = np.random.default_rng(1)
+    found = [fit_prior(games(rng, spread * rng.standard_normal(40), 3), LONE)[0] for _ in range(8)]
+    assert np.median(found) == pytest.approx(spread**-2, rel=0.3)  # the median of 8, each known to about a quarter
+
+
+@pytest.mark.parametrize("kappa", [4.0, 20.0])
+def test_kappa_is_that_of_the_pairs(kappa: float) -> None:
+    rng = np.random.default_rng(2)
+    skill = rng.standard_normal(40)
+    found = [fit_kappa(games(rng, skill, 12, kappa), skill, LONE)[0] for _ in range(8)]
+    assert np.median(found) == pytest.approx(kappa, rel=0.25)  # the grid has steps of a fifth
+
+
+def test_a_line_that_holds_is_trusted() -> None:
+    rng = np.random.default_rng(3)
+    skill = rng.standard_normal(40)
+    found = [fit_kappa(games(rng, skill, 12), skill, LONE)[0] for _ in range(20)]
+    assert np.median(found) > 500
+
+
+def test_pairs_that_met_once_say_nothing_of_kappa() -> None:
+    rng = np.random.default_rng(4)
+    pairs = games(rng, np.zeros(40), 0, kappa=0.1, least=1)
+    assert fit_kappa(pairs, np.zeros(40), LONE)[0] == math.inf
+
+
+def test_the_determinant_of_many_agents_is_close_to_the_exact_one() -> None:
+    rng = np.random.default_rng(5)
+    pairs = games(rng, rng.standard_normal(400), 0.05)
+    curve, group = rng.uniform(0.1, 3, len(pairs)), linked_labels(pairs)
+    assert group.max() == 0
+    for prior in (0.03, 1.0, 10.0):
+        exact, near = (log_determinants(pairs, curve, np.array([prior]), group, exact=most)[0] for most in (1000, 10))
+        matrix = np.zeros((400, 400))
+        matrix[pairs.left, pairs.right] = matrix[pairs.right, pairs.left] = -curve
+        np.fill_diagonal(matrix, prior - matrix.sum(0))
+        assert exact == pytest.approx(np.linalg.slogdet(matrix)[1], rel=1e-12)
+        assert near == pytest.approx(exact, abs=8)  # 0.02 an agent; priors differ by hundreds
+
+
+def dominating_sets(profile: Profile) -> list[set[str]]:
+    """Sets of which each member beats every outsider, by trying all; of the only group of agents that met."""
+    margin = {}
+    pairs = profile.pairs()
+    for a, b, lead in zip(pairs.left, pairs.right, pairs.margin, strict=True):
+        margin[pairs.agents[a], pairs.agents[b]], margin[pairs.agents[b], pairs.agents[a]] = lead, -lead
+    agents = pairs.agents
+    return [
+        set(chosen)
+        for size in range(1, len(agents))
+        for chosen in itertools.combinations(agents, size)
+        if all(margin.get((a, b), 0) > 0 for a in chosen for b in agents if b not in chosen)
+    ]
+
+
+@given(profiles(max_agents=6))
+def test_what_beats_every_outsider_stands_above_whatever_the_line_says(profile: Profile) -> None:
+    pairs, sets = profile.pairs(), dominating_sets(profile)
+    if len(connected_groups(profile)) > 1:
+        return
+    order = [pairs.agents[k] for k in shrink(pairs).order]
+    for chosen in sets:
+        assert set(order[: len(chosen)]) == chosen
+    levels = dominance_levels(pairs, np.zeros(pairs.n_agents, dtype=np.int64))
+    assert levels.max() == len(sets)
+
+
+@given(profiles(max_agents=5), profiles(max_agents=5))
+def test_votes_of_one_group_change_nothing_in_another(one: Profile, other: Profile) -> None:
+    alone = shrink(one.pairs())
+    names = [f"other-{name}" for name in other.agents]
+    votes = [*one.rankings(), *([[f"other-{name}" for name in tier] for tier in vote] for vote in other.rankings())]
+    both = Profile.from_rankings(votes, weights=[*one.weight, *other.weight], agents=[*one.agents, *names])
+    together, inside = shrink(both.pairs()), both.n_agents - len(names)
+    assert [k for k in together.order if k < inside] == alone.order.tolist()
+    np.testing.assert_allclose(together.ratings[:inside], alone.ratings, atol=1e-6)  # Newton ends within 1e-7
+    np.testing.assert_allclose(together.prior[together.group[:inside]], alone.prior[alone.group], rtol=1e-5)
+    np.testing.assert_array_equal(together.kappa[together.group[:inside]], alone.kappa[alone.group])
+
+
+@given(profiles(max_agents=6))
+def test_odds_under_an_order_are_the_most_likely_ones(profile: Profile) -> None:
+    pairs = profile.pairs()
+    group = np.unique(linked_labels(pairs), return_inverse=True)[1]
+    order = sc.kemeny(profile)
+    tier: Ints = np.array([order.ranks[k] for k in range(len(order))])
+    prior = np.full(group.max() + 1, 0.3)
+    found = order_odds(pairs, tier, group, prior)
+    for g in range(group.max() + 1):
+        members = np.flatnonzero(group == g)
+        assert found[members].mean() == pytest.approx(0, abs=1e-9)
+        along = members[np.argsort(tier[members], kind="stable")]
+        assert (np.diff(found[along]) <= 1e-12).all()
+        level = tier[along][1:] == tier[along][:-1]
+        assert (np.diff(found[along])[level] == 0).all()
+    assert cost(pairs, found) == pytest.approx(cost(pairs, ratings_under_order(pairs, tier, group, 0.3)), abs=1e-7)
+
+
+def cost(pairs: Pairs, ratings: Floats, prior: float = 0.3) -> float:
+    lead = ratings[pairs.left] - ratings[pairs.right]
+    wins, losses = pairs.wins + pairs.ties / 2, pairs.losses + pairs.ties / 2
+    surprise = wins * np.logaddexp(0, -lead) + losses * np.logaddexp(0, lead)
+    return float(surprise.sum() + prior / 2 * (ratings**2).sum())
+
+
+def test_an_order_that_bradley_terry_has_too_keeps_its_odds() -> None:
+    rng = np.random.default_rng(6)
+    pairs = games(rng, np.linspace(2, -2, 12), 30)
+    board = sc.bradley_terry(pairs, prior=0.5)
+    found = order_odds(pairs, board.ranks, np.zeros(12, dtype=np.int64), np.array([0.5]))
+    np.testing.assert_allclose(found, board.values, atol=1e-8)
+    turned = order_odds(pairs, -board.ranks, np.zeros(12, dtype=np.int64), np.array([0.5]))
+    np.testing.assert_allclose(turned, 0, atol=1e-9)  # the votes support no gap of the reverse order
