@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from helpers.serving import STOP, Server, serving
 
-from softcondorcet.server.web.connections import OTHER_FILES
+from softcondorcet.server.web.connections import OTHER_FILES, make_room
 
 PATIENCE = 1.5
 # A server of little patience with those who keep it waiting, and much with bodies.
@@ -157,3 +157,28 @@ def test_where_there_are_too_many_connections_the_longest_idle_makes_room(tmp_pa
             for connection in idle:
                 connection.close()
         assert server.ask("/readyz").status == 200
+
+
+class Idle:
+    """A connection without a request, whose end comes only after the event loop has turned."""
+
+    idle, since = True, None
+
+    def __init__(self, active: float) -> None:
+        self.active, self.transport, self.aborted = active, self, False
+
+    def abort(self) -> None:
+        self.aborted = True
+
+    def is_closing(self) -> bool:
+        return self.aborted
+
+
+def test_a_connection_that_is_cut_counts_no_longer() -> None:
+    idle = [Idle(float(k)) for k in range(99)]
+    connections = set(idle)
+    for _ in range(50):  # fifty new ones before the loop turns: none of them is one too many
+        make_room(connections, 100)
+        assert len(connections) + 1 < 100
+        connections.add(Idle(100.0))
+    assert all(one.aborted for one in idle[:50])

@@ -181,6 +181,13 @@ def test_few_resamples_are_none(small: Board) -> None:
     assert found["unsure"] == f"There are no intervals: resampling {len(many.pairs()):,} pairs takes too long here."
 
 
+def test_the_fewest_votes_are_searched_once() -> None:
+    profile = sc.Profile.from_rankings([["x", "y", "z"]] * 3 + [["y", "x", "z"]])
+    whole, some = fit_process.analyse(profile, 20), fit_process.analyse(profile, 20, part=True)
+    assert (whole["robust"]["flip"]["votes"], some["robust"]["flip"]) == (3, None)
+    assert (whole["flip"], some["flip"]) == ("", "")  # searched for reports, and takes longer than all else
+
+
 def test_boards_of_groups_come_with_the_fit() -> None:
     profile = sc.synthetic.demo()
     found = fit_process.by_group(profile, 20)

@@ -131,7 +131,8 @@ def analyse(profile: Profile, resamples: int, *, part: bool = False) -> Found:
     n_pairs = len(profile.pairs())
     affordable = _affordable(resamples, n_pairs, _RESAMPLED_PART if part else _RESAMPLED)
     methods = ("sco",) if part else None
-    result = analysis.analyse(profile, methods=methods, resamples=affordable, time_limit=_EXACT).to_dict()
+    how: dict[str, Any] = {"resamples": affordable, "time_limit": _EXACT, "flips": False}  # see ``robust``
+    result = analysis.analyse(profile, methods=methods, **how).to_dict()
     if not affordable:
         result["unsure"] = f"There are no intervals: resampling {n_pairs:,} pairs takes too long here."
     result["robust"] = _not_searched("it is searched for all votes of a board") if part else robust(profile)

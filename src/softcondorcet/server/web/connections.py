@@ -89,19 +89,22 @@ def cut_late(connections: set[Any], patience: float) -> None:
     now = time.monotonic()
     for one in list(connections):
         if one.since is not None and now - one.since > patience:
-            one.transport.abort()
+            _cut(connections, one)
 
 
 def make_room(connections: set[Any], most: int) -> None:
     """Cut connections that wait for their other end, longest first, where a new one would be one too many."""
     if len(connections) + 1 < most:
         return
-    there = [one for one in connections if not one.transport.is_closing()]
-    if len(there) + 1 < most:
-        return
-    waiting = [one for one in there if one.idle or one.since is not None]
+    waiting = [one for one in connections if (one.idle or one.since is not None) and not one.transport.is_closing()]
     for one in heapq.nsmallest(_CUT_TOGETHER, waiting, key=lambda one: one.active):
-        one.transport.abort()
+        _cut(connections, one)
+
+
+def _cut(connections: set[Any], one: Any) -> None:
+    """Cut a connection, which counts no longer: it is gone only later, and others would be refused until then."""
+    connections.discard(one)
+    one.transport.abort()
 
 
 def most_connections() -> int:
