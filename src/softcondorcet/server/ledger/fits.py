@@ -329,7 +329,7 @@ class FilteredBoards:
             upto = board.fit.last if board.fit else None
             votes = await asyncio.to_thread(board.wanted, wanted, upto)
             result = await analyse(votes, self._settings, part=True)
-            self._time.spend(caller, time.monotonic() - began)
+            self._time.take(caller, time.monotonic() - began, owe=True)
         if "error" in result:
             raise Refused(result["error"])
         return await asyncio.to_thread(snapshot_of, votes, Fit(0, votes.last, time.time(), result))

@@ -67,26 +67,19 @@ class Buckets:
         self._most, self._now = most, now
         self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
 
-    def take(self, key: Hashable, amount: float = 1.0) -> float:
-        """Take from a bucket and return 0; or, if it holds too little, the seconds until it holds enough."""
-        left = self._filled(key)
-        short = min(amount, self.burst) - left  # more than a bucket holds is given when it is full
-        self._put(key, left if short > 0 else left - amount)
-        return max(short, 0.0) / self.rate
+    def take(self, key: Hashable, amount: float = 1.0, *, owe: bool = False) -> float:
+        """Take from a bucket and return 0; or, if it holds too little, the seconds until it holds enough.
 
-    def spend(self, key: Hashable, amount: float) -> None:
-        """Take from a bucket even if it holds too little."""
-        self._put(key, self._filled(key) - amount)
-
-    def _filled(self, key: Hashable) -> float:
+        With `owe` it is taken all the same.
+        """
         now = self._now()
         left, since = self._left.pop(key, (self.burst, now))
-        return min(self.burst, left + (now - since) * self.rate)
-
-    def _put(self, key: Hashable, left: float) -> None:
-        self._left[key] = left, self._now()
+        left = min(self.burst, left + (now - since) * self.rate)
+        short = min(amount, self.burst) - left  # more than a bucket holds is given when it is full
+        self._left[key] = left - amount if owe or short <= 0 else left, now
         if len(self._left) > self._most:
             self._left.popitem(last=False)
+        return max(short, 0.0) / self.rate
 
 
 class Listeners:

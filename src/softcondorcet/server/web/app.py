@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.routing import Route, Router
+from starlette.routing import Route
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -39,6 +39,7 @@ from softcondorcet.server.web.http import (
     LoadShedding,
     NoQuery,
     Operation,
+    Paths,
     Routes,
     Site,
     json_response,
@@ -116,7 +117,7 @@ def make_app(
     site = Site(service, Auth(service), matches.Matches(service.database))
     of_board = [one for one in OPERATIONS if one.of_board]
     table = [*_routes(site, OPERATIONS), *_routes(site, of_board, openapi.BOARD, "../../")]
-    router = Router(table, default=not_found, lifespan=partial(_lifespan, site))
+    router = Paths(table, default=not_found, lifespan=partial(_lifespan, site))
     guarded: ASGIApp = HostGuard(router, names=names, statuses=site.statuses)
     if proxies:
         guarded = cast(ASGIApp, ProxyHeadersMiddleware(cast(Any, guarded), trusted_hosts=list(proxies)))

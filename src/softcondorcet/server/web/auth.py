@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 from starlette.exceptions import HTTPException
@@ -70,11 +69,12 @@ class Auth:
 
     def limit_rate(self, request: Request, token: Token | None, board: Board, asks: Sequence[Ask]) -> None:
         """429 for a caller or voter who sends more than is allowed."""
-        wait = self._by_token.take(token.id if token else host_of(request), sum(map(cost, asks)))
-        by_voter: dict[str, float] = defaultdict(float)
-        for ask in asks:
+        costs = [cost(ask) for ask in asks]
+        wait = self._by_token.take(token.id if token else host_of(request), sum(costs))
+        by_voter: dict[str, float] = {}
+        for ask, amount in zip(asks, costs, strict=True):
             if ask.voter is not None:
-                by_voter[ask.voter] += cost(ask)
+                by_voter[ask.voter] = by_voter.get(ask.voter, 0.0) + amount
         for voter, amount in by_voter.items():
             wait = max(wait, self._by_voter.take((board.id, voter), amount))
         if wait > 0:

@@ -32,7 +32,6 @@ class Connection(HttpToolsProtocol):
 
     since: float | None = None
     active = 0.0  # when something last came
-    in_head = False
     overhead = 0  # bytes of a request that are no body
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -50,16 +49,12 @@ class Connection(HttpToolsProtocol):
             self.transport.abort()
 
     def on_message_begin(self) -> None:
-        self.in_head, self.overhead = True, 0
+        self.overhead = 0
         super().on_message_begin()
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        if self.in_head:  # a trailer comes after the decisions that are made by headers
-            super().on_header(name, value)
-
     def on_headers_complete(self) -> None:
-        self.in_head = False
         super().on_headers_complete()
+        self.headers = []  # where trailers go: they come after the decisions that are made by headers
 
     def on_body(self, body: bytes) -> None:
         # Each byte pays for itself and for what stands around a chunk of one byte.

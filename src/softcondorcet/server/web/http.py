@@ -20,6 +20,7 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from softcondorcet.errors import place
@@ -208,7 +209,7 @@ class Endpoint:
         operation = self.operations.get(request.scope["method"])
         if operation is None:
             return not_allowed(list(self.operations))
-        board = self.site.service.boards.get(request.scope["path_params"].get("board", MAIN))
+        board = self.site.service.boards.get(request.path_params.get("board", MAIN))
         if board is None and operation.of_board:
             return problem(404, "expected the name of a board")
         try:
@@ -221,6 +222,18 @@ class Endpoint:
             html = problem_page(board, self.root, answer.status_code, sentence(error))
             headers = {"Retry-After": answer.headers["retry-after"]} if "retry-after" in answer.headers else None
             return Response(html, answer.status_code, headers, "text/html; charset=utf-8")
+
+
+class Paths(Router):
+    """Starlette's router, but paths without parameters are looked up; it matches the others one by one."""
+
+    def __init__(self, routes: Sequence[Route], **about: Any) -> None:
+        super().__init__(routes, **about)
+        self._fixed = {route.path: route.app for route in routes if not route.param_convertors}
+
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        fixed = self._fixed.get(scope["path"]) if scope["type"] == "http" else None
+        await (fixed or super().app)(scope, receive, send)
 
 
 def not_allowed(methods: list[str]) -> Response:
@@ -276,25 +289,32 @@ def json_response(body: Any, status: int = 200, headers: Mapping[str, str] | Non
 
 
 async def body_of(request: Request, seconds: float, most: int = MOST_BYTES) -> bytes:
-    """The body of a request: 413 for one that is too long, 415 for one that is compressed, 408 for a slow one."""
+    """The body of a request: 413 for one that is too long, 415 for one that is compressed, 408 for a slow one.
+
+    It has so many seconds from its first byte to its last. One that never begins is the connection's to cut.
+    """
     if header_of(request, b"content-encoding") not in (None, "identity"):
         raise HTTPException(415, "expected a body without Content-Encoding")
-    parts, size = [], 0
-    try:
-        async with asyncio.timeout(seconds):
-            more = True
-            while more:
-                message = await request.receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientDisconnect
-                parts.append(message.get("body", b""))
-                more = message.get("more_body", False)
-                size += len(parts[-1])
-                if size > most:
-                    raise HTTPException(413, f"expected at most {most:,} bytes")
-    except TimeoutError:
-        raise HTTPException(408, f"expected the whole body within {seconds:g} seconds") from None
-    return b"".join(parts)
+    body = bytearray()
+    if await _receive(request, body, most):  # most bodies come at once, and need no timer
+        try:
+            async with asyncio.timeout(seconds):
+                while await _receive(request, body, most):
+                    pass
+        except TimeoutError:
+            raise HTTPException(408, f"expected the whole body within {seconds:g} seconds") from None
+    return bytes(body)
+
+
+async def _receive(request: Request, body: bytearray, most: int) -> bool:
+    """Append the next part of a body; whether more will come."""
+    message = await request.receive()
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnect
+    body += message.get("body", b"")
+    if len(body) > most:
+        raise HTTPException(413, f"expected at most {most:,} bytes")
+    return bool(message.get("more_body", False))
 
 
 # Middleware

@@ -99,7 +99,7 @@ def _votes(data: bytes, wanted: Wanted) -> Found:
             found.left_out += 1
             continue
         vote = ask(Ballot(ranking=[*tiers], voter=voter, group=group, weight=weight), f"vote {v + 1}: ")
-        found.votes.append(replace(vote, when=when, winner=winner if _says(vote, winner) else None))
+        found.votes.append(vote._replace(when=when, winner=winner if _says(vote, winner) else None))
     return found
 
 

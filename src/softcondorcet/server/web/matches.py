@@ -20,7 +20,7 @@ import secrets
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
@@ -125,7 +125,7 @@ class Ticket:
     def played(self, blind: Ask) -> Ask:
         """A vote between "a" and "b" as one between the two agents."""
         agents = {"a": self.a, "b": self.b}
-        return replace(blind, body=[[agents[side] for side in tier] for tier in blind.body], group=self.task)
+        return blind._replace(body=[[agents[side] for side in tier] for tier in blind.body], group=self.task)
 
 
 class Matches:
