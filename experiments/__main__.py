@@ -79,7 +79,7 @@ def run(
     """
     from experiments import runner
     from experiments.items import NAMES, study
-    from softcondorcet.formatting import as_table
+    from softcondorcet.tables import as_table
 
     if not names:
         items = [study(name) for name in NAMES]

@@ -31,6 +31,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("service")
 
 
+@pytest.fixture(autouse=True)
+def _of_any_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a command prints fits COLUMNS; the tests that want that say so."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 def paper_example() -> Profile:
     """The paper's eq. (example): Elo rates A highest, the Condorcet winner is C."""
     return Profile.from_rankings([["A", "B", "C"], ["C", "A", "B"]], weights=[2, 3])

@@ -17,7 +17,7 @@ SOURCE = Path(sc.__file__).parent
 # Low to high: a room imports from lines above its own, or from its own line.
 LAYERS = """
 errors
-arrays exact_sums checks formatting installation seeds
+arrays exact_sums checks formatting text_table tables installation seeds
 leaderboard
 kernels
 source columns tiers profile pairs optimality ratings majority metrics synthetic

@@ -16,12 +16,12 @@ from hypothesis import given
 import softcondorcet as sc
 from softcondorcet import leaderboard
 from softcondorcet.cli import main
-from softcondorcet.formatting import FORMATS
 from softcondorcet.leaderboard import Row, as_dicts, column, columns, flat, in_words, mean_chances, rounded
 from softcondorcet.server.ledger.board import Board
 from softcondorcet.server.ledger.writer import Entry
 from softcondorcet.server.web import content, page_cache, views
 from softcondorcet.server.web.page_query import PageQuery
+from softcondorcet.tables import FORMATS
 
 NAMES = [
     "rank", "rank_low", "rank_high", "agent", "rating", "rating_low", "rating_high", "win_chance", "votes",

@@ -1,33 +1,17 @@
-"""Numbers, lists and tables as text: for people, and as Markdown, CSV, LaTeX and HTML. Names are hostile input."""
+"""Numbers, names, lists and lines as text for people. Names are hostile input."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from itertools import chain, count
 from unicodedata import combining, east_asian_width
 
-Row = Mapping[str, Any]
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{c: "\\" + c for c in "&%$#_{}"},
-    "\u2013": "--",
-    "\u2212": "$-$",
-    "\u2026": r"\ldots{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-}
-_DASH, _MINUS = "\u2013", "\u2212"
-_NO_ROWS = ("rank", "agent", "rating")
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~!])")
+DASH, _MINUS = "\u2013", "\u2212"
+# What begins a line and stays alone there when the line is broken: blanks, or a short label and the blanks after it.
+_LABEL = re.compile(r" *(?:\S+(?: \S+){0,3} {2,}|\S+: )?")
+_LONGEST_LABEL = 24
 
 
 def number(value: float) -> str:
@@ -76,7 +60,7 @@ def confidence(share: float) -> str:
 
 def span(low: int, high: int) -> str:
     """A range of ranks: 3, or 2 to 5 with a dash between them."""
-    return f"{low:,}" if low == high else f"{low:,}{_DASH}{high:,}"
+    return f"{low:,}" if low == high else f"{low:,}{DASH}{high:,}"
 
 
 def listing(names: Sequence[str], most: int = 4) -> str:
@@ -93,76 +77,6 @@ def some(names: Iterable[str], most: int = 3) -> str:
     return (", ".join(listed[:most]) + (f" and {rest} more" if rest > 0 else "")) or "none"
 
 
-def as_table(rows: Sequence[Row]) -> str:
-    """Columns lined up, numbers to the right."""
-    head, body, numeric = _cells(rows, printable)
-    lines = [head, *body]
-    width = [max(wide(line[c]) for line in lines) for c in range(len(head))]
-    return "\n".join("  ".join(map(_padded, line, width, numeric)).rstrip() for line in lines)
-
-
-def as_markdown(rows: Sequence[Row]) -> str:
-    head, body, _ = _cells(rows, lambda name: _MARKDOWN.sub(r"\\\1", printable(name)))
-    lines = ["| " + " | ".join(line) + " |" for line in (head, *body)]
-    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
-
-
-def as_csv(rows: Sequence[Row]) -> str:
-    """All columns, full precision; names as they are, so that reading the file back gives the same names."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(rows[0] if rows else _NO_ROWS)
-    writer.writerows(row.values() for row in rows)
-    return out.getvalue().rstrip("\n")
-
-
-def as_latex(rows: Sequence[Row]) -> str:
-    """A tabular as papers print it: rank intervals as 2--5, in one column, and every special letter escaped."""
-    head, body, numeric = _cells([_ranged(row) for row in rows], in_latex)
-    columns = "".join("r" if right else "l" for right in numeric)
-    lines = [" & ".join(line) + r" \\" for line in (head, *body)]
-    return "\n".join(
-        [rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:], r"\hline", r"\end{tabular}"]
-    )
-
-
-def in_latex(text: str) -> str:
-    """Text for LaTeX: special letters escaped, a minus and dashes as it writes them."""
-    return "".join(_LATEX.get(c, c) for c in printable(text))
-
-
-def _ranged(row: Row) -> Row:
-    """The ends of an interval in one cell, where a row has both."""
-    cells: dict[str, Any] = {}
-    for name, value in row.items():
-        stem, _, end = name.rpartition("_")
-        low, high = row.get(f"{stem}_low"), row.get(f"{stem}_high")
-        if end not in ("low", "high") or f"{stem}_low" not in row or f"{stem}_high" not in row:
-            cells[name] = value
-        elif end == "low":
-            ends = dict.fromkeys((short(low), short(high)))
-            between = _DASH if isinstance(low, int) else " to "  # a dash before a minus could not be read
-            cells[f"{stem}_range"] = None if low is None or high is None else between.join(ends)
-    return cells
-
-
-def as_html(rows: Sequence[Row], caption: str = "") -> str:
-    """A plain table without style, for notebooks."""
-    right = ' style="text-align: right"'
-    from html import escape  # only for notebooks: its table of entities takes two milliseconds to load
-
-    head, body, numeric = _cells(rows, lambda name: escape(printable(name)))
-    words = f"<caption>{escape(printable(caption))}</caption>" if caption else ""
-    lines = ["".join(f"<th>{cell}</th>" for cell in head)]
-    lines += [
-        "".join(f"<td{right if n else ''}>{cell}</td>" for cell, n in zip(line, numeric, strict=True)) for line in body
-    ]
-    return f"<table>{words}{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
-
-
-FORMATS = {"table": as_table, "md": as_markdown, "csv": as_csv, "latex": as_latex}
-
-
 def printable(name: str) -> str:
     """A name that cannot move the cursor, ring the bell or break the line."""
     if name.isprintable():
@@ -172,15 +86,38 @@ def printable(name: str) -> str:
 
 def clipped(name: str, columns: int) -> str:
     """A printable name of at most so many columns. The middle goes: versions and sizes stand at the end of names."""
-    shown = printable(name)
-    if wide(shown) <= columns and len(shown) <= columns:
+    return _cut(printable(name), columns, columns // 3)
+
+
+def shortened(names: Sequence[str], columns: int) -> list[str]:
+    """Printable names of at most so many columns. Those that differ stay different: what they share goes.
+
+    >>> shortened(["claude-4-thinking-high-effort", "claude-4-thinking-low-effort", "elm"], 15)
+    ['claud…gh-effort', 'claud…ow-effort', 'elm']
+    """
+    shown = [printable(name) for name in names]
+    distinct, best = len(set(shown)), shown
+    if all(wide(name) <= columns for name in shown):
         return shown
-    head, tail = _fitting(shown, columns - 1 - columns // 3), _fitting(shown[::-1], columns // 3)[::-1]
-    return f"{head}…{tail}"
+    for k, tail in enumerate(sorted(range(columns - 1), key=lambda tail: abs(tail - columns // 3))):
+        tried = [_cut(name, columns, tail) for name in shown]
+        if len(set(tried)) == distinct:
+            return tried
+        best = max(best, tried, key=lambda short: len(set(short))) if k else tried
+    return _numbered(shown, _without_shared(shown, best, columns), columns)
+
+
+def _cut(name: str, columns: int, tail: int) -> str:
+    """A name without its middle, so that its last letters stay."""
+    if wide(name) <= columns and len(name) <= columns:
+        return name
+    return f"{_fitting(name, columns - 1 - tail)}…{_fitting(name[::-1], tail)[::-1]}"
 
 
 def _fitting(text: str, columns: int) -> str:
     """The first letters that fit; here a combining letter takes a column too, or a pile of them would never end."""
+    if text.isascii():
+        return text[: max(columns, 0)]
     taken = 0
     for k, letter in enumerate(text):
         taken += max(wide(letter), 1)
@@ -189,29 +126,64 @@ def _fitting(text: str, columns: int) -> str:
     return text
 
 
-def short(value: Any) -> str:
-    """A cell of a table: up to four digits after the point, none where there is nothing to say."""
-    if isinstance(value, float):
-        return f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) < 1e15 else f"{value:g}"
-    return "" if value is None else str(value)
+def _without_shared(names: Sequence[str], best: Sequence[str], columns: int) -> list[str]:
+    """Where several names were shortened to the same, those names without what all of them begin with."""
+    alike: dict[str, list[str]] = {}
+    for name, short in zip(names, best, strict=True):
+        alike.setdefault(short, []).append(name)
+    shared = {short: _shared(min(group), max(group)) for short, group in alike.items()}
+    return [
+        clipped(f"{name[:3]}…{name[shared[short] :]}", columns) if shared[short] > 4 else short
+        for name, short in zip(names, best, strict=True)
+    ]
+
+
+def _shared(one: str, other: str) -> int:
+    """With how many letters both of two names begin; 0 where they are the same."""
+    return next((k for k, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), 0)
+
+
+def _numbered(names: Sequence[str], short: Sequence[str], columns: int) -> list[str]:
+    """The short form of each name; those that still read the same are told apart by a number at their end."""
+    given: dict[str, str] = {}
+    used: set[str] = set()
+    for name, text in zip(names, short, strict=True):
+        if name not in given:
+            marks = (f"…{k}" for k in count(2))
+            forms = chain([text], (_fitting(text, columns - len(mark)) + mark for mark in marks))
+            given[name] = next(form for form in forms if form not in used)
+            used.add(given[name])
+    return [given[name] for name in names]
+
+
+def wrapped(line: str, columns: int | None) -> list[str]:
+    """A printable line broken between words, so that each part fits; a word that is wider stays whole.
+
+    What follows stands below the text, not below its label.
+
+    >>> wrapped("votes  2,400 of two agents", 16)
+    ['votes  2,400 of', '       two agents']
+    """
+    line = printable(line)
+    if columns is None or wide(line) <= columns:
+        return [line]
+    found = _LABEL.match(line)
+    label = found.group() if found and wide(found.group()) <= min(_LONGEST_LABEL, columns // 2) else ""
+    lines, so_far = [], label
+    for word in line[len(label) :].split(" "):
+        if so_far.strip() and so_far != label and wide(so_far) + 1 + wide(word) > columns:
+            lines.append(so_far)
+            so_far = " " * wide(label) + word
+        else:
+            so_far += word if so_far in (label, " " * wide(label)) else f" {word}"
+    return [*lines, so_far]
 
 
 def wide(text: str) -> int:
     """How wide a terminal shows it: two columns for wide letters, none for combining ones."""
+    if text.isascii():
+        return len(text)
     return sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text)
-
-
-def _padded(text: str, width: int, right: bool) -> str:
-    space = " " * (width - wide(text))
-    return space + text if right else text + space
-
-
-def _cells(rows: Sequence[Row], escape: Callable[[str], str]) -> tuple[list[str], list[list[str]], list[bool]]:
-    """Head and lines of a table for people, and which columns are numbers; columns that are empty are left out."""
-    names = [name for name in (rows[0] if rows else _NO_ROWS) if not rows or any(row[name] is not None for row in rows)]
-    numeric = [not any(isinstance(row[name], str) for row in rows) for name in names]
-    body = [[escape(v) if isinstance(v := row[name], str) else short(v) for name in names] for row in rows]
-    return [escape(name.replace("_", " ") if escape is in_latex else name) for name in names], body, numeric
 
 
 def rounded_up(value: float) -> str:
@@ -220,3 +192,18 @@ def rounded_up(value: float) -> str:
         return "0"
     digit = 10.0 ** (math.floor(math.log10(value)) - 1) or value  # or value: of the smallest numbers there are
     return f"{math.ceil(value / digit) * digit:,.10g}"
+
+
+def padded(texts: Sequence[str], columns: int, *, right: bool = False) -> list[str]:
+    """Texts filled up with blanks to so many columns, on their left to stand on the right.
+
+    >>> padded(["7", "12"], 3, right=True)
+    ['  7', ' 12']
+    """
+    blanks = [" " * (columns - wide(text)) for text in texts]
+    return [space + text if right else text + space for text, space in zip(texts, blanks, strict=True)]
+
+
+def widest(texts: Iterable[str]) -> int:
+    """How wide the widest of these is on a terminal."""
+    return max(map(wide, texts), default=0)

@@ -19,7 +19,7 @@ import numpy as np
 from softcondorcet.arrays import Flags, Floats, Ints, read_only
 from softcondorcet.checks import check, near, positive
 from softcondorcet.errors import DataError, OptionError
-from softcondorcet.formatting import as_html, plural, printable, rounded_up, some
+from softcondorcet.formatting import plural, printable, rounded_up, some
 from softcondorcet.installation import needs
 from softcondorcet.leaderboard import SCHEMA, Unplaced, as_dicts, flat, leaderboard, mean_chances
 from softcondorcet.optimality import optimality
@@ -398,6 +398,8 @@ class Ratings:
 
     def _repr_html_(self) -> str:
         """The best agents as a table and what the order rests on, for notebooks."""
+        from softcondorcet.tables import as_html
+
         more = f", the best {_SHOWN} of {len(self):,} agents" if len(self) > _SHOWN else ""
         notes = "".join(f"<li>{escape(printable(line))}</li>" for line in self.summary())
         table = as_html(flat(self.rows(_SHOWN)), self.method + more)

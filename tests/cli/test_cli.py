@@ -40,7 +40,7 @@ def battles(tmp_path: Path) -> str:
 def test_rank_prints_a_table_and_says_what_it_rests_on(battles: str) -> None:
     result = run("rank", battles)
     assert result.exit_code == 0
-    assert result.stdout.splitlines()[0].split() == ["rank", "agent", "rating", "win_chance", "votes"]
+    assert result.stdout.splitlines()[0].split("  ") == ["rank", "agent", "rating", "win chance", "votes"]
     assert result.stdout.splitlines()[1].split()[:2] == ["1", "x"]
     assert "games: margins are shrunk toward the line of Bradley-Terry" in result.stderr
     plain = run("rank", battles, "--set", "shrink=false")
@@ -163,7 +163,7 @@ def test_the_demo_can_be_had_as_a_file(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     path = str(tmp_path / "arena.csv")
     assert run("simulate", "demo", "-o", path).exit_code == 0
-    assert run("rank", path).stdout.split() == run("demo").stdout.split("\n\n")[1].split()
+    assert run("rank", path).stdout in run("demo").stdout
 
 
 def test_demo_needs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

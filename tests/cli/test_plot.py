@@ -14,7 +14,7 @@ from helpers.reports import HOSTILE
 import softcondorcet as sc
 from softcondorcet.cli import main
 from softcondorcet.cli.plot import KINDS
-from softcondorcet.formatting import as_latex
+from softcondorcet.tables import as_latex
 
 pytest.importorskip("matplotlib")
 

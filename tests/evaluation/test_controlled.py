@@ -163,7 +163,7 @@ def test_the_command_says_what_each_circumstance_does(tmp_path: Path) -> None:
     data = json.loads(run.stdout)
     assert data["control"]["effects"][0]["share"] > 0.6 and data["control"]["battles"] == 80
     run = CliRunner().invoke(main, ["rank", str(file), "--control", "first"])
-    assert "first (shown first): wins 8" in run.stderr and "rank_without" in run.stdout
+    assert "first (shown first): wins 8" in run.stderr and "rank without" in run.stdout
     for more in (["--engine", "duckdb"], ["--certify"], ["--group-by", "group"]):
         run = CliRunner().invoke(main, ["rank", str(file), "--control", "first", *more])
         assert run.exit_code == 2 and "left out with --" in run.stderr

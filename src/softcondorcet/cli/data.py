@@ -43,7 +43,7 @@ def inspect(source: options.Source, form: str, strict: bool, fail_on: str | None
     sco inspect battles.csv --fail-on caution --format json
     """
     from softcondorcet.doctor import inspect as run
-    from softcondorcet.formatting import plural, printable
+    from softcondorcet.formatting import plural
 
     with options.progress() as work:
         profile = source.read(work)
@@ -52,7 +52,8 @@ def inspect(source: options.Source, form: str, strict: bool, fail_on: str | None
     if form == "json":
         options.show_json(inspection.to_json())
     else:
-        click.echo("\n".join(map(printable, inspection.lines())))
+        options.lines(inspection.lines())
+        options.next_step("rank")
     limit = fail_on or ("problem" if strict else None)
     if limit and inspection.worst and _SEVERITIES.index(inspection.worst) <= _SEVERITIES.index(limit):
         sys.exit(1)
@@ -80,6 +81,8 @@ def convert(source: options.Source, target: str, form: str | None) -> None:
     if target != "-":
         size = f"{plural(profile.n_votes, 'vote')} over {plural(profile.n_agents, 'agent')}"
         click.echo(f"{size} -> {printable(target)}", err=True)
+        click.get_current_context().params["file"] = None  # what was read by options is written now
+        options.next_step("rank", target)
 
 
 @click.command()

@@ -78,7 +78,7 @@ def compare(
     sco compare election.soc --methods sco,kemeny,borda,schulze
     """
     from softcondorcet.evaluation.compare import compare as run
-    from softcondorcet.formatting import FORMATS, plural
+    from softcondorcet.formatting import plural
 
     names = _methods(methods)
     with options.progress() as work:
@@ -90,8 +90,10 @@ def compare(
         return
     options.show_rows(comparison.rows(top), form)
     if form == "table":
-        click.echo("\n" + FORMATS[form](comparison.losses()) + "\n")
+        click.echo()
+        options.show_table(comparison.losses())
     options.say(comparison.summary())
+    options.next_step("holdout")
 
 
 @click.command()
@@ -114,6 +116,7 @@ def holdout(source: options.Source, methods: str | None, form: str, **given: Any
         watch = work(f"{plural(len(names), 'method') if names else 'methods'} on {plural(profile.n_votes, 'vote')}")
         result = run(profile, TESTED if names is None else names, watch=watch, **given)
     options.show(result, form)
+    options.next_step("rank", "--method", result.scores[0].method)
 
 
 @click.command()
@@ -174,7 +177,6 @@ def robustness(
     sco robustness battles.csv --method bradley_terry --parts votes,groups
     """
     from softcondorcet.evaluation.robustness import PARTS, robustness as run
-    from softcondorcet.formatting import FORMATS, printable
 
     options.check_methods("--method", method)
     some = PARTS if parts is None else parts.split(",")
@@ -185,12 +187,14 @@ def robustness(
     if form == "json":
         options.show_json(result.to_json())
         return
-    if form == "table":
-        click.echo("\n".join(printable(line) for line in result.summary()))
-        if result.flip is not None and result.flip.removed:
-            click.echo("\n" + FORMATS[form](result.removed_rows()))
+    if form != "table":
+        options.show_rows(result.rows(), form)
+        return
+    options.lines(result.summary())
+    for rows in filter(None, (result.removed_rows(), result.rows())):
         click.echo()
-    click.echo(FORMATS[form](result.rows()))
+        options.show_table(rows)
+    options.next_step("next", "--top", "1")
 
 
 @click.command()
@@ -249,7 +253,12 @@ def bootstrap(
             options.show_groups(boards, form, top)
             return
         result = run(profile, method, n=n, watch=watch, **given, **chosen)
-    options.show(result, form, top)
+    options.show(result, form, top, quiet=True)
+    if form != "json":
+        what, answer, *rest = result.summary()
+        options.say([what, *rest])
+        options.conclude([answer])
+    options.next_step("next")
 
 
 # Groups up to which a table of two agents lists them; JSON has all.
@@ -289,7 +298,7 @@ def versus(
     """
     from softcondorcet.evaluation.versus import versus as run
     from softcondorcet.evaluation.versus_result import Versus
-    from softcondorcet.formatting import FORMATS, plural
+    from softcondorcet.formatting import plural
 
     with options.progress() as work:
         profile = source.read(work)
@@ -299,8 +308,10 @@ def versus(
     listed = form == "table" and 1 < len(parts) <= _PARTS
     options.show(result, form, quiet=listed)
     if listed:
-        click.echo("\n" + FORMATS[form]([dict(vars(part)) for part in parts]) + "\n")
+        click.echo()
+        options.show_table([dict(vars(part)) for part in parts])
         options.say(result.summary())
+    options.next_step("next")
 
 
 @click.command("next")

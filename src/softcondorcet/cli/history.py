@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
 
 from softcondorcet.cli import options
 from softcondorcet.installation import needs
+
+# Columns of a period in a table, and of all that stands beside them.
+_PERIOD, _BESIDE_PERIODS = 9, 40
 
 
 @click.command()
@@ -37,7 +41,7 @@ def history(
     sco history battles.csv --format csv > ratings.csv
     """
     from softcondorcet.evaluation.history import history as run
-    from softcondorcet.formatting import FORMATS, plural
+    from softcondorcet.formatting import plural
 
     if plot is not None:
         needs("matplotlib", "plot")
@@ -48,12 +52,19 @@ def history(
     if form == "json":
         options.show_json(result.to_json(top))
     else:
-        click.echo(FORMATS[form](result.rows(top) if form == "csv" else result.table(top)))
+        options.show_rows(result.rows(top) if form == "csv" else result.table(top, _periods(form)), form)
         options.say(result.summary())
+        options.next_step("report")
     if plot is not None:
         from softcondorcet.plots import history as draw
 
         draw(result, top=top or 6).savefig(plot, dpi=150)
+
+
+def _periods(form: str) -> int:
+    """How many periods a table has room for."""
+    most = options.width(sys.stdout) if form == "table" else None
+    return 8 if most is None else min(max((most - _BESIDE_PERIODS) // _PERIOD, 2), 8)
 
 
 def _number(text: str) -> Any:

@@ -5,16 +5,32 @@ Results go to standard output and all else to standard error, so that a pipe get
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from softcondorcet.checks import check, near, one_of
+from softcondorcet.cli.output import (
+    DONE,
+    conclude as conclude,
+    echo as echo,
+    lines as lines,
+    say as say,
+    show as show,
+    show_groups as show_groups,
+    show_json as show_json,
+    show_rows as show_rows,
+    show_table as show_table,
+    width as width,
+)
 from softcondorcet.cli.progress import Work as Work, progress as progress
 from softcondorcet.errors import DataError, NotConverged, OptionError
 
@@ -23,11 +39,8 @@ if TYPE_CHECKING:
     from softcondorcet.profile import Profile
     from softcondorcet.ratings import Ratings
     from softcondorcet.source import Source as Provenance
-    from softcondorcet.uncertainty.by_group import ByGroup
 
 RAY = "ray://"
-# Where a command keeps what was done to the votes, until it prints JSON.
-_DONE = "softcondorcet.done"
 Command = Callable[..., None]
 FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
 
@@ -65,7 +78,7 @@ class Source:
         """What was read, and how it was weighed, also in the JSON of this command."""
         self._say(profile.source, quiet)
         if profile.balance is not None:
-            done = click.get_current_context().meta.setdefault(_DONE, {})
+            done = click.get_current_context().meta.setdefault(DONE, {})
             done["balance"] = profile.balance
         return self._by_age(profile, work, quiet)
 
@@ -80,7 +93,7 @@ class Source:
         found = decayed(profile, **self.ages)
         if not quiet:
             say(found.summary())
-        done = click.get_current_context().meta.setdefault(_DONE, {})
+        done = click.get_current_context().meta.setdefault(DONE, {})
         done["time"] = {"as_of": self.ages["as_of"], **found.facts()}
         return found.profile
 
@@ -89,7 +102,7 @@ class Source:
         if source is not None and not quiet:
             say(list(source.notes))
         if source is not None and source.selection is not None:
-            click.get_current_context().meta.setdefault(_DONE, {})["where"] = vars(source.selection)
+            click.get_current_context().meta.setdefault(DONE, {})["where"] = vars(source.selection)
 
     def count(self, work: Work, engine: str, memory: str, quiet: bool = False) -> Profile | Pairs:
         """The votes, or, where an engine counts them, their pairs."""
@@ -217,6 +230,12 @@ _RESULTS: dict[str, Callable[[Command], Command]] = {
 }
 
 
+# Options that say which votes of FILE are wanted, and how to read them.
+_READING = frozenset(
+    ("kind", "columns", "where", "balance", "agent_facts", "both_orders", "unlisted", "as_of", "half_life", *_RESULTS)
+)
+
+
 def count(name: str, default: int | None, words: str, least: int = 1, metavar: str | None = None) -> Callable[[FC], FC]:
     """An option that takes a number of things."""
     kind = click.IntRange(min=least)
@@ -225,7 +244,25 @@ def count(name: str, default: int | None, words: str, least: int = 1, metavar: s
 
 def formats(*names: str) -> Callable[[FC], FC]:
     """How a result is printed; the first format is the default."""
-    return click.option("--format", "form", type=click.Choice(names), default=names[0], show_default=True)
+    form = click.option("--format", "form", type=click.Choice(names), default=names[0], show_default=True)
+    return lambda command: form(_COLOUR(command))
+
+
+def _colour(context: click.Context, _: click.Parameter, wanted: str) -> None:
+    """Whether click keeps colours: where it prints to a terminal unless NO_COLOR is set, always or never."""
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    context.color = {"always": True, "never": False}.get(wanted, False if plain else None)
+
+
+_COLOUR = click.option(
+    "--color",
+    type=click.Choice(("auto", "always", "never")),
+    default="auto",
+    show_default=True,
+    expose_value=False,
+    callback=_colour,
+    help="Colours: on a terminal, unless NO_COLOR is set; always; or never.",
+)
 
 
 TABLE = ("table", "md", "csv", "json")
@@ -255,6 +292,28 @@ def split(text: str, option: str, form: str) -> tuple[str, str]:
     return name, value
 
 
+def as_given(only: Collection[str] | None = None, but: Collection[str] = ()) -> list[str]:
+    """The options of this command as they were given, all or some of them."""
+    context, words = click.get_current_context(), list[str]()
+    for option in context.command.params:
+        name = option.name or ""
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE and name not in but
+        if isinstance(option, click.Option) and given and (only is None or name in only):
+            value = context.params[name]
+            values = value if isinstance(value, tuple) else (value,)
+            words += [option.opts[-1]] if option.is_flag else [w for one in values for w in (option.opts[-1], str(one))]
+    return words
+
+
+def next_step(command: str, *words: str) -> None:
+    """Say on a terminal which command comes next; on the same votes, read in the same way, where there is FILE."""
+    context = click.get_current_context()
+    file, form = context.params.get("file"), context.params.get("form", "table")
+    if width(sys.stderr) and file != "-" and form == "table" and not context.params.get("quiet"):
+        known = [] if file is None else [file, *as_given(only=_READING)]
+        echo(click.style("next:", fg="cyan") + f" sco {shlex.join([command, *known, *words])}", err=True)
+
+
 def check_methods(option: str, *names: str) -> None:
     """Refuse the name of a method that there is not, before a file is read."""
     from softcondorcet.methods.registry import METHODS
@@ -272,66 +331,6 @@ def saved_ratings(path: str) -> Ratings:
             return Ratings.from_json(file.read())
     except (DataError, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: {error}") from None
-
-
-def show(result: Any, form: str, *top: int | None, quiet: bool = False) -> None:
-    """Print the rows of a result, and its summary to standard error; or all of it as JSON, and nothing else."""
-    if form == "json":
-        show_json(result.to_json(*top))
-        return
-    show_rows(result.rows(*top), form)
-    if not quiet:
-        say(result.summary())
-
-
-def show_rows(rows: list[dict[str, Any]], form: str) -> None:
-    """Print rows as a table, with a column for each fact about agents."""
-    from softcondorcet.formatting import FORMATS
-    from softcondorcet.leaderboard import flat, rounded
-
-    hidden = _HIDDEN.get(form, ())
-    shown = flat(rows) if form == "csv" else rounded(flat(rows))
-    click.echo(FORMATS[form]([{name: row[name] for name in row if name not in hidden} for row in shown]))
-
-
-def show_json(text: str) -> None:
-    """Print JSON, with the keys ``where`` if only some of the votes were wanted, ``balance`` if they are balanced."""
-    import json
-
-    done = click.get_current_context().meta.get(_DONE)
-    if done:
-        text = json.dumps({**json.loads(text), **done}, indent=2, ensure_ascii=False, allow_nan=False)
-    click.echo(text)
-
-
-def show_groups(result: ByGroup, form: str, top: int | None, quiet: bool = False) -> None:
-    """Print boards by group: ranks side by side for people, a row for each group and agent as csv, boards as JSON."""
-    from softcondorcet.formatting import FORMATS
-    from softcondorcet.leaderboard import flat
-
-    if form == "json":
-        show_json(result.to_json(top))
-        return
-    click.echo(FORMATS[form](flat(result.long_rows(top)) if form == "csv" else result.rows(top)))
-    if not quiet:
-        say(result.summary())
-
-
-# What programs read and people do not: older names of columns, and facts that pages show.
-_OLD_NAMES = ("rating_lower", "rating_upper")
-_HIDDEN = {
-    "table": (*_OLD_NAMES, "colour", "link"),
-    "latex": (*_OLD_NAMES, "colour", "link"),
-    "md": (*_OLD_NAMES, "colour"),
-}
-
-
-def say(lines: list[str]) -> None:
-    """Lines for people, to standard error."""
-    from softcondorcet.formatting import printable
-
-    for line in lines:
-        click.echo(printable(line), err=True)
 
 
 def warn(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:

@@ -85,6 +85,7 @@ def rank(
     cat votes.jsonl | sco rank - --top 10 --set prior=0.1
     sco rank 'votes/*.parquet' --engine duckdb --memory 1GB
     """
+    from softcondorcet.cli.board_table import show_board
     from softcondorcet.formatting import plural
     from softcondorcet.methods.kemeny import certify
     from softcondorcet.methods.optimal_orders import counted
@@ -104,9 +105,11 @@ def rank(
     if group_by is not None:
         check(control is None, "--control", "left out with --group-by, which rates the votes of each group", control)
         options.show_groups(_by_group(source, group_by, method, groups, chosen, quiet), form, top, quiet)
+        options.next_step("bootstrap", "--group-by", group_by)
         return
     if control is not None:
         options.show(_controlled(source, control, method, chosen, quiet), form, top, quiet=quiet)
+        options.next_step("report")
         return
     with options.progress() as work:
         votes = source.count(work, engine, memory, quiet)
@@ -118,7 +121,13 @@ def rank(
             ratings = certify(votes, ratings, made_from_these=True, **limit)
         if not ratings.only_optimum:
             ratings = counted(votes, ratings)
-    options.show(ratings, form, top, quiet=quiet)
+    if form == "table":
+        show_board(
+            votes, ratings, top=top, options={name: chosen[name] for name in chosen if name != "start"}, quiet=quiet
+        )
+        options.next_step("report")
+    else:
+        options.show(ratings, form, top, quiet=quiet)
 
 
 def _by_group(
@@ -194,37 +203,52 @@ def optima(source: options.Source, most: int, form: str) -> None:
     import json
     from dataclasses import asdict
 
-    from softcondorcet.formatting import number, plural, printable
+    from softcondorcet.formatting import number, plural
     from softcondorcet.methods.optimal_orders import optimal_orders
 
-    optima = optimal_orders(source.read(), most=most)
+    with options.progress() as work:
+        profile = source.read(work)
+        work(f"optimal orders of {plural(profile.n_votes, 'vote')}")
+        optima = optimal_orders(profile, most=most)
     if form == "json":
         options.show_json(json.dumps(asdict(optima), indent=2, ensure_ascii=False))
         return
     first = f"; the first {most}" if most < optima.count else ""
     orders = plural(optima.count, "optimal order")
-    click.echo(f"{orders}: no other contradicts as few as {number(optima.loss)}{first}")
-    for order in optima.orders:
-        click.echo(" > ".join(map(printable, order)))
+    options.lines([f"{orders}: no other contradicts as few as {number(optima.loss)}{first}"])
+    options.lines(" > ".join(order) for order in optima.orders)
+    options.next_step("rank", "--certify")
 
 
 @click.command()
-def methods() -> None:
+@options.formats("table", "md", "csv", "json")
+def methods(form: str) -> None:
     """List the methods: name, title, source."""
-    from softcondorcet.formatting import as_table
+    import json
+
     from softcondorcet.methods.registry import METHODS
 
-    click.echo(as_table([{"method": m.name, "title": m.title, "source": m.citation} for m in METHODS.values()]))
+    rows = [{"method": m.name, "title": m.title, "source": m.citation} for m in METHODS.values()]
+    if form == "json":
+        options.show_json(json.dumps(rows, indent=2, ensure_ascii=False))
+    else:
+        options.show_rows(rows, form)
 
 
 @click.command()
-def formats() -> None:
+@options.formats("table", "json")
+def formats(form: str) -> None:
     """List formats of evaluation tools, with an example of each."""
+    import json
+
     from softcondorcet.io.formats import FORMATS
 
-    for format in FORMATS.values():
-        click.echo(f"{format.name}: {format.title}")
-        click.echo(f"    one vote is {format.vote}")
-        click.echo(f"    leaves out  {format.leaves_out}")
-        click.echo(f"    {format.example}\n")
-    click.echo("Tables (csv, tsv, jsonl, json, parquet, xlsx, Markdown) and PrefLib files: docs/formats.md")
+    if form == "json":
+        about = ("name", "title", "vote", "leaves_out", "example")
+        rows = [{name: getattr(one, name) for name in about} for one in FORMATS.values()]
+        options.show_json(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    for one in FORMATS.values():
+        texts = f"one vote is {one.vote}", f"leaves out  {one.leaves_out}", one.example
+        options.lines([f"{one.name}: {one.title}", *(f"    {text}" for text in texts), ""])
+    options.lines(["Tables (csv, tsv, jsonl, json, parquet, xlsx, Markdown) and PrefLib files: docs/formats.md"])

@@ -128,19 +128,20 @@ def demo(output: str, port: int) -> None:
     At a terminal the report is also shown on a local address until Ctrl-C.
     """
     from softcondorcet import synthetic
+    from softcondorcet.cli.board_table import show_board
     from softcondorcet.doctor import inspect
     from softcondorcet.methods.sco import sco
     from softcondorcet.reporting.page import report as run
 
     profile = synthetic.demo()
     click.echo(f"A made-up arena: {profile.n_votes:,} battles, {profile.n_agents} models, 8 judges, some ties.\n")
-    options.show(sco(profile), "table")
+    show_board(profile, sco(profile))
     click.echo("\nWhat the votes can support (sco inspect):\n")
-    click.echo("\n".join(inspect(profile).lines()))
+    options.lines(inspect(profile).lines())
     page = _free(output) if _left_out("output") else output
     html = run(profile, title="A made-up arena", command="sco demo")
     click.echo(f"\n{_write(html, os.path.abspath(page))}: the same as a report")
-    click.echo("\nNext: sco rank YOUR_FILE.csv, sco report YOUR_FILE.csv, sco simulate demo -o arena.csv")
+    options.lines(["", "Next: sco rank YOUR_FILE.csv, sco report YOUR_FILE.csv, sco simulate demo -o arena.csv"])
     if sys.stdin.isatty() and sys.stdout.isatty():
         serve_page(html, port)
 
@@ -194,12 +195,4 @@ def _left_out(option: str) -> bool:
 
 def _command(file: str) -> str:
     """The command as given, without the folders of files and without where its page goes."""
-    context = click.get_current_context()
-    words = ["sco", "report", os.path.basename(os.path.normpath(file))]
-    for option in context.command.params:
-        name = option.name or ""
-        given: Any = context.params[name]
-        if isinstance(option, click.Option) and name != "output" and not _left_out(name):
-            for value in given if isinstance(given, tuple) else (given,):
-                words += [option.opts[-1], str(value)]
-    return shlex.join(words)
+    return shlex.join(["sco", "report", os.path.basename(os.path.normpath(file)), *options.as_given(but=("output",))])

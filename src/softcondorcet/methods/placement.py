@@ -36,7 +36,7 @@ from softcondorcet.solvers.laplace import Laplace, laplace, normal_below
 # Fewer agents have a rank whatever the range: half of seven ranks is next to nothing.
 _SEVERAL = 8
 # Ends of the range in standard deviations: 95 %.
-_ENDS = NormalDist().inv_cdf(0.975)
+ENDS = NormalDist().inv_cdf(0.975)
 # What a hundred votes between equals tell, each 1/4: standard deviations of 0.2, chances within 10 points at 95 %.
 _WELL_KNOWN = 25.0
 # In an election, the share of what is known of the median agent from which on nobody is unplaced.
@@ -76,11 +76,16 @@ class Placement(Mapping[str, Unplaced]):
         return self.pairs if whole else majority.largest_group(self.pairs)
 
     @cached_property
+    def spread(self) -> Laplace:
+        """How uncertain the votes leave each agent's rating."""
+        return laplace(self._data)
+
+    @cached_property
     def _found(self) -> dict[str, Unplaced]:
         pairs, (group, main) = self.pairs, self._groups
         found = _outside(pairs, group, main)
         if self._ranges and main is not None and int((group == main).sum()) >= _SEVERAL:
-            found |= _too_wide(self._data, pairs, group == main)
+            found |= _too_wide(self._data, self.spread, pairs, group == main)
         return found
 
 
@@ -127,9 +132,8 @@ def _apart_in_words(agent: str, own: list[str], size: Ints, level: bool) -> str:
     return f"never compared with {whom}: votes between it, or {others}, and them would place it"
 
 
-def _too_wide(data: Profile | Pairs, pairs: Pairs, inside: Flags) -> dict[str, Unplaced]:
+def _too_wide(data: Profile | Pairs, found: Laplace, pairs: Pairs, inside: Flags) -> dict[str, Unplaced]:
     """The agents of the main group whose rank the votes leave within more than half of its ranks."""
-    found = laplace(data)
     members = np.flatnonzero(inside)
     low, high = rank_range(found.ratings[members], found.sd[members])
     size = len(members)
@@ -154,7 +158,7 @@ def _range_in_words(low: int, high: int, size: int, votes: float, noun: str, mor
     return f"{rank}: about {more:,} more would place it"
 
 
-def rank_range(ratings: Floats, sd: Floats, ends: float = _ENDS) -> tuple[Ints, Ints]:
+def rank_range(ratings: Floats, sd: Floats, ends: float = ENDS) -> tuple[Ints, Ints]:
     """Best and worst rank of each agent, `ends` of its standard deviations up and down.
 
     Its rank is 1 + how many others are above, which are uncertain too: each counts by the chance that it is above.
@@ -189,7 +193,7 @@ def _votes_needed(found: Laplace, members: Ints, wide: Ints, told: Floats, votes
     narrow, broad = np.zeros(len(wide)), sd[wide]
     for _ in range(30):
         middle = (narrow + broad) / 2
-        ends = ratings[wide] - _ENDS * middle, ratings[wide] + _ENDS * middle
+        ends = ratings[wide] - ENDS * middle, ratings[wide] + ENDS * middle
         fits = np.interp(ends[0], at, above) - np.interp(ends[1], at, above) <= len(members) / 2
         narrow, broad = np.where(fits, middle, narrow), np.where(fits, broad, middle)
     missing = np.minimum(1 / np.maximum(narrow, 1e-9) ** 2 - 1 / sd[wide] ** 2, _WELL_KNOWN - told[wide])

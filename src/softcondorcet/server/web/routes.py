@@ -11,7 +11,6 @@ from msgspec import Meta, Struct
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
-from softcondorcet.formatting import as_csv
 from softcondorcet.leaderboard import flat
 from softcondorcet.server.ledger.board import Board, Filter
 from softcondorcet.server.ledger.limits import LONGEST
@@ -23,6 +22,7 @@ from softcondorcet.server.web.etags import etag, reply
 from softcondorcet.server.web.exports import neutral
 from softcondorcet.server.web.http import Call, NoQuery, Routes
 from softcondorcet.server.web.schemas import READ
+from softcondorcet.tables import as_csv
 
 Name = Annotated[str, Meta(min_length=1, max_length=LONGEST, extra_json_schema={"format": "name"})]
 _Time = Annotated[float, Meta(ge=0)]
