@@ -18,8 +18,9 @@ from softcondorcet.arrays import Floats, Ints
 from softcondorcet.errors import DataError
 from softcondorcet.kernels import distances
 from softcondorcet.pairs import Pairs, as_pairs
-from softcondorcet.profile import Profile, Ranking, entries
+from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
+from softcondorcet.tiers import Ranking, entries
 
 Order = Ranking | Mapping[str, float] | Ratings
 

@@ -299,6 +299,18 @@ def _refuse_more_than_memory(distinct: int, memory: float | None) -> None:
         )
 
 
+def couples(start: Ints, length: Ints) -> tuple[Ints, Ints]:
+    """Entries of all votes, two by two, the higher one first."""
+    upper, lower = [], []
+    for k in np.unique(length[length > 1]):
+        first = start[length == k][:, None]
+        i, j = np.triu_indices(k, 1)
+        upper.append((first + i).ravel())
+        lower.append((first + j).ravel())
+    none = np.empty(0, dtype=np.int64)
+    return np.concatenate([none, *upper]), np.concatenate([none, *lower])
+
+
 def check_total(pairs: Pairs, expected: float) -> None:
     """The invariant of every aggregation, whoever did it: the counts add up to the pairs the votes compare."""
     if abs(pairs.total - expected) > 1e-9 * max(expected, 1.0):  # rounding of float sums, weights need not be integers

@@ -21,12 +21,11 @@ from softcondorcet.columns import VOTER, Column, Columns, as_columns, recoded
 from softcondorcet.errors import DataError, OptionError
 from softcondorcet.formatting import some
 from softcondorcet.source import Source
-from softcondorcet.tiers import check_each, tiers_of
+from softcondorcet.tiers import Ranking, check_each, entries, tiers_of
 
 if TYPE_CHECKING:
     from softcondorcet.pairs import Pairs
 
-Ranking = Sequence[str | Sequence[str]]
 Kind = Literal["election", "games"]
 KINDS: tuple[Kind, ...] = ("election", "games")
 
@@ -42,6 +41,7 @@ class Profile:
     turned: for battles, True where the agent shown first is the second entry: does being shown first help?
     score: the scores that a table had, raw, one for each entry (as ``agent`` and ``tier``), nan where there is none;
         ``higher_is_better[v]`` is their direction in vote ``v``.
+    entry_columns: what else is known about each entry, by name: the lane or the load of an agent in that vote.
     columns: what else is known about each vote, by name: judge, task, language, voter, any other (``Column``).
     group_by: the column whose names are the groups (judges, tasks) of the votes: ``group`` holds the code of each vote
         in ``groups``. Given as ``group=`` and ``groups=``, these become that column, called "group" if it has no name.
@@ -63,6 +63,7 @@ class Profile:
     score: Floats | None
     higher_is_better: Flags | None
     columns: Columns
+    entry_columns: Columns
     group_by: str | None
     kind: Kind
     source: Source | None
@@ -87,6 +88,7 @@ class Profile:
         score: Any = None,
         higher_is_better: Any = None,
         columns: Mapping[str, Column | Sequence[object]] | None = None,
+        entry_columns: Mapping[str, Column | Sequence[object]] | None = None,
         group_by: str | None = None,
         kind: Kind | None = None,
         source: Source | None = None,
@@ -110,7 +112,7 @@ class Profile:
         for name, value in arrays.items():
             object.__setattr__(self, name, None if value is None else frozen_copy(value, _DTYPES[name]))
         others: dict[str, Any] = {"agents": tuple(agents), "columns": known, "group_by": group_by, "source": source}
-        others |= {"facts": dict(facts or {}), "balance": balance}
+        others |= {"facts": dict(facts or {}), "balance": balance, "entry_columns": as_columns(entry_columns)}
         for name, other in others.items():
             object.__setattr__(self, name, other)
         self._check()
@@ -233,6 +235,7 @@ class Profile:
             score=None if self.score is None else taken(self.score, entry),
             higher_is_better=None if self.higher_is_better is None else taken(self.higher_is_better, chosen),
             columns=self.columns.take(chosen),
+            entry_columns=self.entry_columns.take(entry),
             unbalanced=None if self.unbalanced is None else taken(self.unbalanced, chosen),
         )
 
@@ -362,6 +365,9 @@ class Profile:
         for name, column in {**about, **self.columns.made}.items():
             if column is not None and len(column) != n:
                 raise DataError(f"{name}: expected one entry for each of {n} votes, got {len(column)}")
+        for name, column in self.entry_columns.made.items():
+            if len(column) != len(self.agent):
+                raise DataError(f"{name}: expected {len(self.agent)} entries, one for each agent of each vote")
         if self.group_by is not None and self.group_by not in self.columns:
             hint = near(self.group_by, self.columns)
             raise DataError(f"group_by: no column {self.group_by!r}; found {some(map(repr, self.columns))}{hint}")
@@ -396,17 +402,6 @@ def as_profile(data: object, words: str = "a Profile or Pairs; sc.read makes one
         hint = "; sc.read(..., engine='memory') keeps the votes" if type(data).__name__ == "Pairs" else ""
         raise OptionError(f"data must be {words}, got {type(data).__name__}{hint}")
     return data
-
-
-def entries(ranking: Ranking, where: str) -> Iterator[tuple[str, int]]:
-    """Each agent of a list of names, best first, with its tier; a nested list is a tie. `where` is for errors."""
-    if isinstance(ranking, str) or not isinstance(ranking, Sequence):
-        raise DataError(f"{where}: expected a list of agents, got {ranking!r}")
-    for tier, entry in enumerate(ranking):
-        for name in entry if isinstance(entry, list | tuple | set | frozenset) else [entry]:
-            if not isinstance(name, str) or not name:
-                raise DataError(f"{where}: expected agent names (strings), got {name!r}")
-            yield name, tier
 
 
 _DTYPES = {

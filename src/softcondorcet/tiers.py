@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from softcondorcet.arrays import Flags, Ints
 from softcondorcet.errors import DataError
+
+Ranking = Sequence[str | Sequence[str]]
 
 
 def tiers_of(agents: Sequence[str], start: Ints, agent: Ints, tier: Ints) -> Ints:
@@ -54,3 +56,14 @@ def check_each(wrong: Flags, message: Callable[[int], str]) -> None:
     """Raise a ``DataError`` about the first entry that is wrong, if one is."""
     if wrong.any():
         raise DataError(message(int(np.argmax(wrong))))
+
+
+def entries(ranking: Ranking, where: str) -> Iterator[tuple[str, int]]:
+    """Each agent of a list of names, best first, with its tier; a nested list is a tie. `where` is for errors."""
+    if isinstance(ranking, str) or not isinstance(ranking, Sequence):
+        raise DataError(f"{where}: expected a list of agents, got {ranking!r}")
+    for tier, entry in enumerate(ranking):
+        for name in entry if isinstance(entry, list | tuple | set | frozenset) else [entry]:
+            if not isinstance(name, str) or not name:
+                raise DataError(f"{where}: expected agent names (strings), got {name!r}")
+            yield name, tier

@@ -141,8 +141,8 @@ def test_what_cannot_be_controlled_is_named() -> None:
         with pytest.raises((sc.DataError, sc.OptionError), match=message):
             sc.controlled(profile, columns)
     for votes, message in (
-        (sc.Profile.from_rankings([["a", "b", "c"]]), "1 vote of more than two agents; expected battles"),
-        (sc.Profile.from_rankings([["a"]]), "no vote of two agents"),
+        (sc.Profile.from_rankings([["a", "b", "c"]]), "1 vote of more than two agents; expected battles, or a column"),
+        (sc.Profile.from_rankings([["a"]]), "no vote compares two agents"),
         (sc.Profile.from_rankings([["a", "b"]]), "do not say who was shown first"),
     ):
         with pytest.raises(sc.DataError, match=message):
@@ -167,3 +167,130 @@ def test_the_command_says_what_each_circumstance_does(tmp_path: Path) -> None:
     for more in (["--engine", "duckdb"], ["--certify"], ["--group-by", "group"]):
         run = CliRunner().invoke(main, ["rank", str(file), "--control", "first", *more])
         assert run.exit_code == 2 and "left out with --" in run.stderr
+
+
+LANES = np.array([0.7, 0.3, 0.0, -0.3, -0.7])
+
+
+def races(n: int, m: int, seed: int, lanes: Any = LANES, load: float = 0.0) -> dict[str, Any]:
+    """Rows of races by Plackett-Luce, where inner lanes and light loads help."""
+    rng, k = np.random.default_rng(seed), len(lanes)
+    strength = rng.normal(0, 0.7, m)
+    rows: dict[str, Any] = {name: [] for name in ("race", "place", "horse", "lane", "load")}
+    for race in range(n):
+        who, lane, carried = rng.choice(m, k, replace=False), rng.permutation(k), rng.uniform(50, 60, k)
+        order = np.argsort(-(strength[who] + lanes[lane] - load * (carried - 55) / 55 + rng.gumbel(size=k)))
+        rows["race"] += [race] * k
+        rows["place"] += range(1, k + 1)
+        rows["horse"] += [f"h{a}" for a in who[order]]
+        rows["lane"] += (lane[order] + 1).tolist()
+        rows["load"] += carried[order].tolist()
+    return rows
+
+
+def test_lanes_of_races_have_an_effect_each() -> None:
+    profile = sc.read(races(200, 12, 0, load=5.0))
+    found = sc.controlled(profile, "lane,load", "bradley_terry")
+    assert [one.name for one in found.effects] == [*(f"lane={k}" for k in range(1, 6)), "load"]
+    for level, truth in zip(range(1, 6), LANES, strict=True):
+        one = found[f"lane={level}"]
+        assert one.low - 0.1 < truth < one.high + 0.1
+    assert found["load"].high < 0
+    assert found.probability("h0", "h1", lane=("1", "5")) > found.probability("h0", "h1") > 0
+    as_number = sc.controlled(profile, ["lane:number"], "bradley_terry").effects
+    assert len(as_number) == 1 and as_number[0].high < 0
+
+
+def test_planted_lanes_lie_inside_their_intervals() -> None:
+    inside = np.zeros(len(LANES))
+    for seed in range(60):
+        found = sc.controlled(sc.read(races(100, 8, seed)), "lane", "bradley_terry").effects
+        inside += [one.low <= truth <= one.high for one, truth in zip(found, LANES, strict=True)]
+    # 285 of 300 expected; five lanes of one fit hang together.
+    assert inside.sum() >= 270, inside
+
+
+def as_votes(rankings: sc.Profile, cells: list[Any]) -> sc.Profile:
+    return replace(rankings, entry_columns=as_columns({"lane": cells}))
+
+
+@given(profiles(max_votes=12), st.integers(0, 10**6), st.booleans())
+def test_a_constant_lane_is_the_plain_fit_and_names_of_lanes_do_not_matter(
+    profile: sc.Profile, seed: int, names: bool
+) -> None:
+    profile = profile.take((profile.weight > 0) & (profile.length > 1))
+    assume(profile.n_votes)
+    size = len(profile.agent)
+    same = sc.controlled(as_votes(profile, (["x"] if names else [3.0]) * size), "lane", "bradley_terry", prior=0.1)
+    assert same.board.values == pytest.approx(sc.bradley_terry(profile.pairs(), prior=0.1).values, abs=1e-6)
+    assert [one.effect for one in same.effects] == pytest.approx([0.0], abs=1e-9)
+    lanes = np.random.default_rng(seed).integers(1, 4, size)
+    one = sc.controlled(as_votes(profile, lanes.tolist()), "lane:levels", "bradley_terry", prior=0.1)
+    other = sc.controlled(as_votes(profile, [f"z{9 - lane}" for lane in lanes]), "lane", "bradley_terry", prior=0.1)
+    assert one.board.values == pytest.approx(other.board.values, abs=1e-6)
+    renamed = {f"lane={lane}": f"lane=z{9 - lane}" for lane in np.unique(lanes)}
+    for effect in one.effects:
+        assert effect.effect == pytest.approx(other[renamed[effect.name]].effect, abs=1e-6)
+
+
+def test_lanes_stay_with_their_agents_when_votes_are_chosen_written_and_read(tmp_path: Path) -> None:
+    rows = races(20, 7, 3) | {"day": ["2026-01-01"] * 100}
+    shuffled = np.random.default_rng(0).permutation(100)
+    mixed = {name: [cells[k] for k in shuffled] for name, cells in rows.items()}
+    truth = dict(zip(zip(rows["race"], rows["horse"], strict=True), rows["lane"], strict=True))
+    profile = sc.read(mixed)
+    sc.write(profile, tmp_path / "races.csv")
+    for votes in (
+        profile,
+        profile.take(np.arange(20) % 2 == 0),
+        profile.where("agent!=h0"),
+        sc.read(tmp_path / "races.csv"),
+    ):
+        lanes = votes.entry_columns["lane"].cells()
+        assert len(lanes) == len(votes.agent)
+        for v in range(votes.n_votes):
+            entries = slice(votes.start[v], votes.start[v + 1])
+            here = {votes.agents[a]: lane for a, lane in zip(votes.agent[entries], lanes[entries], strict=True)}
+            assert any(all(truth.get((race, name)) == lane for name, lane in here.items()) for race in range(20))
+    with pytest.raises(sc.DataError, match="lane: expected 100 entries"):
+        replace(profile, entry_columns=as_columns({"lane": [1.0]}))
+
+
+def test_conversations_of_an_arena_have_length_and_markdown(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = []
+    for _ in range(300):
+        a, b = rng.choice(4, 2, replace=False)
+        tokens, bold = rng.integers(50, 500, 2), rng.integers(0, 9, (2, 2))
+        won = rng.random() < 1 / (1 + np.exp(-2 * (tokens[0] - tokens[1]) / tokens.sum()))
+        about = {
+            "sum_assistant_a_tokens": int(tokens[0]), "sum_assistant_b_tokens": int(tokens[1]),
+            "bold_count_a": {"**": int(bold[0, 0]), "__": int(bold[0, 1])},
+            "bold_count_b": {"**": int(bold[1, 0]), "__": int(bold[1, 1])}, "list_count_a": {}, "list_count_b": None,
+        }  # fmt: skip
+        rows.append(
+            {"model_a": f"m{a}", "model_b": f"m{b}", "winner": "model_a" if won else "model_b", "conv_metadata": about}
+        )
+    file, text = tmp_path / "arena.jsonl", tmp_path / "arena.csv"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    cells = (f'{row["model_a"]},{row["model_b"]},{row["winner"]},"{row["conv_metadata"]}"' for row in rows)
+    text.write_text("\n".join(["model_a,model_b,winner,conv_metadata", *cells]))
+    found = sc.controlled(sc.read(file), "length,markdown", "bradley_terry")
+    assert [one.name for one in found.effects] == ["length", "bold_count"]
+    assert found["length"].low > 0.3
+    assert sc.controlled(sc.read(text), "length,markdown", "bradley_terry")["length"].effect == found["length"].effect
+    file.write_text(json.dumps({**rows[0], "conv_metadata": 7}))
+    with pytest.raises(sc.DataError, match=r"arena.jsonl:1: conv_metadata is 7; expected an object"):
+        sc.read(file)
+
+
+def test_a_column_of_yes_and_no_is_one_effect_and_too_many_names_are_none() -> None:
+    rows = races(60, 6, 1)
+    started = {**rows, "start": ["yes" if lane > 2 else "no" for lane in rows["lane"]]}
+    found = sc.controlled(sc.read(started), "start", "bradley_terry")
+    assert [one.name for one in found.effects] == ["start"] and found["start"].high < 0
+    named = {**rows, "jockey": [f"j{k}" for k in range(300)], "load": [-1.0, *rows["load"][1:]]}
+    for wrong, message in (("jockey:number", "300 names; expected numbers"), ("load", "'load': expected numbers that"),
+                           ("nothing", "'nothing': 60 votes of more than two agents.*'lane'")):  # fmt: skip
+        with pytest.raises(sc.DataError, match=message):
+            sc.controlled(sc.read(named), wrong)

@@ -14,6 +14,7 @@ from experiments.runner import reproduce
 from experiments.study import Claim, Row
 from softcondorcet.errors import DataError
 from softcondorcet.evaluation.holdout import judge_votes
+from softcondorcet.tiers import Ranking
 
 
 @pytest.fixture(scope="module", name="files")
@@ -62,7 +63,7 @@ FAIR = [["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]] * 10
         ([[f"{k}", f"{k}'", f'{k}"'] for k in range(40)], "held-out votes: 0 of 40 votes can be held out"),
     ],
 )  # fmt: skip
-def test_votes_that_are_not_as_in_diplomacy(tmp_path: Path, votes: list[sc.profile.Ranking], said: str) -> None:
+def test_votes_that_are_not_as_in_diplomacy(tmp_path: Path, votes: list[Ranking], said: str) -> None:
     path = tmp_path / "other.csv"
     sc.write(sc.Profile.from_rankings(votes), str(path))
     for item in (diplomacy, online):

@@ -50,7 +50,8 @@ if TYPE_CHECKING:
 @click.option(
     "--control",
     metavar="A,B,...",
-    help="Take circumstances out of the ratings: first (shown first), home, or NAME for columns NAME_a and NAME_b.",
+    help="Take circumstances out of the ratings: first (shown first), home, NAME for columns NAME_a and NAME_b, or a "
+    "column with a value for each agent of a vote, such as lane.",
 )
 @click.option(
     "--fixed",

@@ -15,7 +15,7 @@ import numpy as np
 from softcondorcet.arrays import Flags, Floats, Ints, sum_by
 from softcondorcet.doctor.cycles import Cycle, strongest_cycle
 from softcondorcet.doctor.finding import Unchecked
-from softcondorcet.pairs import Pairs
+from softcondorcet.pairs import Pairs, couples
 from softcondorcet.profile import Profile
 
 # Comparisons that are looked at one by one: a second or two, and half a gigabyte.
@@ -59,7 +59,7 @@ class Case:
         length = np.where(self.count > 0, profile.length, 0)
         if float((length * (length - 1.0) / 2).sum()) > self.most:
             raise Unchecked(f"the votes make more than {self.most:,} comparisons")
-        upper, lower = _couples(profile.start[:-1], length)
+        upper, lower = couples(profile.start[:-1], length)
         return Comparisons(self, upper, lower)
 
     @cached_property
@@ -146,15 +146,3 @@ class Comparisons:
         own = sum_by(key, self.count, int(size))[key]
         room: Floats = (total - own) / np.maximum(total - 1, 1)
         return room
-
-
-def _couples(start: Ints, length: Ints) -> tuple[Ints, Ints]:
-    """Entries of all votes, two by two, the higher one first."""
-    upper, lower = [], []
-    for k in np.unique(length[length > 1]):
-        first = start[length == k][:, None]
-        i, j = np.triu_indices(k, 1)
-        upper.append((first + i).ravel())
-        lower.append((first + j).ravel())
-    none = np.empty(0, dtype=np.int64)
-    return np.concatenate([none, *upper]), np.concatenate([none, *lower])

@@ -5,7 +5,10 @@ Home ground, being shown first, the length of an answer: each gets one effect, f
     chance of a over b = s(r_a - r_b + sum_k effect_k x_k),    s the logistic function,
 
 x_k the advantage of a over b in circumstance k. Ties are half a win for each. A weak Gaussian prior holds ratings and
-effects. The interval of an effect is Wald's, with the ratings fitted too: from the Schur complement of the Hessian.
+effects. The interval of an effect is Wald's, with the ratings fitted too. A ranking counts as all its pairs, which are
+not independent: then the interval is the robust one, by vote.
+
+A circumstance of entries, such as the lane of a race, has an effect for each level, held against the mean agent.
 
 For any other method the evidence is adjusted: the wins of each pair, less what the circumstances are expected to have
 added, w - sum s(r_a - r_b + effect x) + sum s(r_a - r_b). Bradley-Terry on these wins gives the ratings of the joint
@@ -20,7 +23,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
@@ -28,24 +31,21 @@ from typing import Any
 
 import numpy as np
 
-from softcondorcet.arrays import Flags, Floats, Ints
-from softcondorcet.checks import check, near, positive
-from softcondorcet.columns import Column
+from softcondorcet.arrays import Flags, Floats, Ints, sum_by
+from softcondorcet.checks import check, positive
 from softcondorcet.errors import DataError
+from softcondorcet.evaluation.circumstances import Circumstance, Comparisons, circumstances
 from softcondorcet.formatting import percent, plural, some
-from softcondorcet.io.cells import read_flag
 from softcondorcet.leaderboard import as_dicts, leaderboard
 from softcondorcet.methods.registry import METHODS, rank
 from softcondorcet.methods.result import votes_per_agent
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.profile import Profile, as_profile
 from softcondorcet.ratings import Ratings
-from softcondorcet.solvers.likelihood import minimise, solve
+from softcondorcet.solvers.logistic_regression import LogisticRegression, chance, distinct_rows, squares_by_vote
 
-_STEPS, _TOL, _ROUGH = 100, 1e-9, 1e-9
-# How the columns of the two sides may be called.
-_SIDES = (("{}_a", "{}_b"), ("{}_model_a", "{}_model_b"), ("model_a_{}", "model_b_{}"), ("{}_1", "{}_2"))
-_NEUTRAL = ("neutral", "neutral_ground", "neutral_venue")
+_Z = NormalDist().inv_cdf(0.975)
+_LARGER = 2.0
 
 
 @dataclass(frozen=True)
@@ -80,18 +80,29 @@ class Controlled:
     ratings: Ratings
 
     def __getitem__(self, name: str) -> Effect:
-        return {effect.name: effect for effect in self.effects}[name]
+        known = {effect.name: effect for effect in self.effects}
+        if name not in known:
+            raise KeyError(f"no effect {name!r}; there is {some(map(repr, known), 12)}")
+        return known[name]
 
     @cached_property
     def moved(self) -> list[str]:
         """The agents whose rank the circumstances change, the best first."""
         return [name for name in self.board.order if self.board.rank_of(name) != self.plain.rank_of(name)]
 
-    def probability(self, a: str, b: str, **ahead: float) -> float:
-        """The chance of a over b by the joint fit, with what a has over b: ``first=1``; ``home=-1`` where b has it."""
+    def probability(self, a: str, b: str, **ahead: Any) -> float:
+        """The chance of a over b by the joint fit, with what a has over b, or the levels of both.
+
+        ``first=1``; ``home=-1`` where b has it; ``lane=("1", "6")`` where a runs in lane 1 and b in lane 6.
+        """
         odds = self.ratings[a] - self.ratings[b]
-        odds += sum(self[name].effect * value for name, value in ahead.items())
-        return float(np.exp(-np.logaddexp(0.0, -odds)))
+        for name, value in ahead.items():
+            if isinstance(value, tuple):
+                one, other = (self[f"{name}={level}"].effect for level in value)
+                odds += one - other
+            else:
+                odds += self[name].effect * value
+        return float(chance(np.array(odds)))
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """The leaderboard, with the rank of each agent without control."""
@@ -118,14 +129,17 @@ class Controlled:
 def controlled(
     data: Profile, columns: str | Collection[str], method: str = "sco", *, prior: float = 0.01, **options: Any
 ) -> Controlled:
-    """Ratings of battles with circumstances controlled.
+    """Ratings with circumstances controlled.
 
     Parameters
     ----------
-    data: a Profile of battles.
-    columns: the circumstances, a list or "first,length". "first": shown first. "home": the agent that a column of that
-        name names, or else the one shown first, but for battles that a column `neutral` marks. Any other name: numbers
-        in the columns NAME_a and NAME_b; their relative difference (a - b) / (a + b), in standard deviations.
+    data: a Profile.
+    columns: the circumstances, a list or "first,length". Of battles "first": shown first. "home": the agent that a
+        column of that name names, or else the one shown first, but for battles that a column `neutral` marks. Any other
+        name: numbers in the columns NAME_a and NAME_b; their relative difference (a - b) / (a + b), in standard
+        deviations. Of any votes, a column with a value for each agent, such as "lane": names, and whole numbers of
+        at most 20 values, are levels, each with an effect; other numbers are compared as those of two sides.
+        "NAME:number" and "NAME:levels" say which.
     method: any method that takes pairs; "bradley_terry" gives the ratings of the joint fit.
     prior: precision of a Gaussian prior on ratings and effects, in natural log-odds.
     options: of the method.
@@ -136,182 +150,122 @@ def controlled(
     >>> found["first"].share > 0.8, round(found.board["x"], 6) + 0.0
     (True, 0.0)
     """
-    profile = as_profile(data, "a Profile: circumstances are those of single battles")
+    profile = as_profile(data, "a Profile: circumstances are those of single votes")
     names = [name.strip() for name in columns.split(",")] if isinstance(columns, str) else list(columns)
     check(
         bool(names) and all(names) and len(set(names)) == len(names), "control", "different names of columns", columns
     )
     check(method in METHODS and METHODS[method].takes_pairs(options), "method", "a method that takes pairs", method)
     positive("prior", prior)
-    battles = profile.take((profile.length > 1) & (profile.weight > 0))
-    longer = int((battles.length > 2).sum())
-    if longer or not battles.n_votes:
-        what = f"{plural(longer, 'vote')} of more than two agents" if longer else "no vote of two agents"
-        raise DataError(f"control: {what}; expected battles")
-    found = [circumstance(battles, name) for name in names]
-    fit = _Joint(battles, np.stack([x for x, _ in found], axis=1), prior)
-    end = minimise(fit, fit.precision, lambda x: x, steps=_STEPS, tol=_TOL)
-    effects = _effects(fit, end.x, names, [unit for _, unit in found])
-    values, pairs, given = end.x[: battles.n_agents], fit.adjusted(end.x), dict(options)
-    joint = Ratings(battles.agents, values, "bradley_terry", {"prior": prior}, converged=end.converged, unit=1.0)
+    votes = profile.take((profile.length > 1) & (profile.weight > 0))
+    if not votes.n_votes:
+        raise DataError("control: no vote compares two agents; expected battles or rankings")
+    each = Comparisons.of(votes)
+    found = circumstances(each, names)
+    fit = _Joint(each, found, prior)
+    end = fit.model.fit()
+    values, pairs, given = end.x[: votes.n_agents], fit.adjusted(end.x), dict(options)
+    joint = Ratings(votes.agents, values, "bradley_terry", {"prior": prior}, converged=end.converged, unit=1.0)
     if method == "bradley_terry":
         given = {"prior": prior, **given}
-    plain, board = (rank(evidence, method, **given) for evidence in (as_pairs(battles), pairs))
+    plain, board = (rank(evidence, method, **given) for evidence in (as_pairs(votes), pairs))
     # What limits the ratings is what the votes say, not what they would be expected to say.
-    board = replace(board, votes=votes_per_agent(battles), warnings=plain.warnings)
+    board = replace(board, votes=votes_per_agent(votes), warnings=plain.warnings)
     if method == "bradley_terry" and given["prior"] == prior:
         board = replace(board, values=values, loss=None)
-    return Controlled(board, plain, effects, pairs, battles.n_votes, joint)
-
-
-def circumstance(battles: Profile, name: str) -> tuple[Floats, str]:
-    """What the first entry of each battle has over the second, and what one of it is."""
-    if name in ("first", "home"):
-        column = battles.columns.get("home") if name == "home" else None
-        if column is not None and not column.numeric:
-            return _at_home(battles, column), "at home"
-        if battles.turned is None:
-            raise DataError(f"control: {name!r}: the battles do not say who was shown first")
-        ahead = np.where(battles.turned, -1.0, 1.0)
-        if name == "first":
-            return ahead, "shown first"
-        return np.where(_neutral(battles), 0.0, ahead), "shown first, not on neutral ground"
-    for first, second in _SIDES:
-        pair = first.format(name), second.format(name)
-        if all(side in battles.columns for side in pair):
-            return _difference(battles, *pair), "a standard deviation of the relative difference"
-    known = [*battles.columns]
-    hint = near(f"{name}_a", known)
-    raise DataError(
-        f"control: no columns {name}_a and {name}_b, one for each side; there is {some(map(repr, known), 12)}{hint}; "
-        "or 'first' or 'home'"
-    )
-
-
-def _at_home(battles: Profile, column: Column) -> Floats:
-    """1 where the column names the first entry, -1 for the second, 0 for nobody."""
-    number = {agent: k for k, agent in enumerate(battles.agents)}
-    codes = np.array([number.get(name, -1) for name in column.names] + [-1])
-    assert column.codes is not None
-    who, (one, other) = codes[column.codes], _sides(battles)
-    found: Floats = (who == one).astype(float) - (who == other)
-    if not found.any():
-        raise DataError(
-            f"control: 'home': the column names none of the two agents; found {some(map(repr, column.names))}"
-        )
-    return found
-
-
-def _neutral(battles: Profile) -> Flags:
-    """Battles that a column marks as on neutral ground."""
-    name = next((name for name in battles.columns if name.strip().casefold() in _NEUTRAL), None)
-    if name is None:
-        return np.zeros(battles.n_votes, dtype=bool)
-    try:
-        return np.array([cell is not None and read_flag(cell) for cell in battles.columns[name].cells()], dtype=bool)
-    except ValueError as error:
-        raise DataError(f"control: 'home': column {name!r}: expected {error}") from None
-
-
-def _difference(battles: Profile, a: str, b: str) -> Floats:
-    """The relative difference of two columns, of the first entry to the second, in standard deviations."""
-    if battles.turned is None:
-        raise DataError(f"control: {a!r} and {b!r}: the battles do not say which agent is a")
-    sides = []
-    for name in (a, b):
-        column = battles.columns[name]
-        if column.values is None or (column.values[~np.isnan(column.values)] < 0).any():
-            raise DataError(f"control: column {name!r}: expected numbers that are not negative")
-        sides.append(column.values)
-    total = sides[0] + sides[1]
-    apart = np.where(total > 0, (sides[0] - sides[1]) / np.where(total > 0, total, 1.0), 0.0)
-    blank = np.isnan(apart)
-    if blank.all():
-        raise DataError(f"control: columns {a!r} and {b!r} are blank")
-    apart[blank] = 0.0  # nothing known, nothing assumed
-    spread = math.sqrt(float((battles.weight * apart**2).sum() / battles.weight.sum()))
-    found: Floats = np.where(battles.turned, -apart, apart) / (spread or 1.0)
-    return found
-
-
-def _sides(battles: Profile) -> tuple[Ints, Ints]:
-    """The agents of each battle, in the order of the entries."""
-    both = battles.agent.reshape(-1, 2)
-    return both[:, 0], both[:, 1]
+    return Controlled(board, plain, fit.effects(end.x), pairs, votes.n_votes, joint)
 
 
 class _Joint:
-    """The negative log-likelihood of battles by ratings and effects; equal battles are counted together."""
+    """Ratings and effects of circumstances as one logistic regression; equal comparisons are counted together."""
 
-    def __init__(self, battles: Profile, x: Floats, prior: float) -> None:
-        one, other = _sides(battles)
+    def __init__(self, each: Comparisons, found: Sequence[Circumstance], prior: float) -> None:
+        self.profile, self.each, self.found = each.profile, each, found
+        agent, self.m = each.profile.agent, each.profile.n_agents
+        one, other = agent[each.upper], agent[each.lower]
         swap = one > other
-        left, right = np.where(swap, other, one), np.where(swap, one, other)
-        x = np.where(swap[:, None], -x, x)
-        share = np.where(battles.tier.reshape(-1, 2)[:, 1] == 0, 0.5, np.where(swap, 0.0, 1.0))
-        values, kind = np.unique(x, axis=0, return_inverse=True)
-        key = (left.astype(np.int64) * battles.n_agents + right) * len(values) + kind.ravel()
-        found, place = np.unique(key, return_inverse=True)
-        pair = found // len(values)
-        self.agents, self.m = battles.agents, battles.n_agents
-        self.left, self.right, self.x = pair // self.m, pair % self.m, values[found % len(values)]
-        self.count = np.bincount(place, battles.weight)
-        self.won = np.bincount(place, battles.weight * share)
-        self.kind = battles.kind
-        self.precision = np.full(self.m + x.shape[1], float(prior))
-        self.curve = np.zeros(len(found))
-
-    def leads(self, at: Floats) -> tuple[Floats, Floats]:
-        """Log-odds of each row without and with the circumstances."""
-        bare = at[self.left] - at[self.right]
-        return bare, bare + self.x @ at[self.m :]
-
-    def spread(self, push: Floats) -> Floats:
-        """What a push on each row is on ratings and effects."""
-        ratings = np.bincount(self.left, push, self.m) - np.bincount(self.right, push, self.m)
-        return np.concatenate([ratings, self.x.T @ push])
-
-    def move(self, at: Floats) -> tuple[Floats, Floats]:
-        p = _logistic(self.leads(at)[1])
-        self.curve = self.count * p * (1 - p)
-        both = np.bincount(self.left, self.curve, self.m) + np.bincount(self.right, self.curve, self.m)
-        return self.spread(self.count * p - self.won), np.concatenate([both, (self.x**2).T @ self.curve])
-
-    def bend(self, v: Floats) -> Floats:
-        return self.spread(self.curve * self.leads(v)[1])
+        self.left, self.right = np.where(swap, other, one), np.where(swap, one, other)
+        won = np.where(each.profile.tier[each.upper] == each.profile.tier[each.lower], 0.5, np.where(swap, 0.0, 1.0))
+        index, value = [self.left, self.right], [np.ones(len(one)), -np.ones(len(one))]
+        alike, self.begin = [self.left * self.m + self.right], [self.m]
+        for circumstance in found:
+            begin = self.begin[-1]
+            for where, size in _columns(circumstance, swap):
+                index.append(begin + where)
+                value.append(size)
+                alike.append(size if circumstance.value is not None else (where + 1) * size)
+            self.begin.append(begin + max(len(circumstance.levels), 1))
+        first, self.row = distinct_rows(alike)
+        self.won_share = won
+        count, won = sum_by(self.row, each.weight, len(first)), sum_by(self.row, each.weight * won, len(first))
+        precision = np.full(self.begin[-1], float(prior))
+        rows = np.stack(index, axis=1)[first], np.stack(value, axis=1)[first]
+        self.model = LogisticRegression(*rows, count, won, precision)
 
     def adjusted(self, at: Floats) -> Pairs:
         """The wins of each pair as they would be expected without the circumstances."""
-        bare, with_them = map(_logistic, self.leads(at))
-        pair, place = np.unique(self.left * self.m + self.right, return_inverse=True)
-        count: Floats = np.bincount(place, self.count).astype(float)
-        won: Floats = np.bincount(place, self.won + self.count * (bare - with_them)).astype(float)
+        left, right = self.model.index[:, 0], self.model.index[:, 1]
+        bare, with_them = chance(at[left] - at[right]), chance(self.model.leads(at))
+        pair, place = np.unique(left * self.m + right, return_inverse=True)
+        count = sum_by(place, self.model.count, len(pair))
+        won = sum_by(place, self.model.won + self.model.count * (bare - with_them), len(pair))
         # More wins than battles may be expected: then the margin stays, and nobody lost less often than never.
         lost: Floats = np.where(won < 0, count - 2 * won, np.maximum(count - won, 0.0))
         won = np.where(won > count, 2 * won - count, np.maximum(won, 0.0))
         nothing = np.zeros(len(pair))
         left, right = (pair // self.m).astype(np.int32), (pair % self.m).astype(np.int32)
-        return Pairs(self.agents, left, right, won, lost, nothing, kind=self.kind)
+        return Pairs(self.profile.agents, left, right, won, lost, nothing, kind=self.profile.kind)
+
+    def effects(self, at: Floats) -> list[Effect]:
+        """The effects with their intervals; of a level less the mean level."""
+        found = []
+        for begin, one in zip(self.begin, self.found, strict=False):
+            mean = _shares(one)
+            for k, level in enumerate(one.levels or ("",)):
+                contrast = np.zeros(self.model.size)
+                contrast[begin : begin + len(mean)] = -mean
+                contrast[begin + k] += 1
+                effect, error = float((contrast * at).sum()), self._error(at, contrast)
+                p = 2 * NormalDist().cdf(-abs(effect) / error) if error else 1.0
+                ends = effect - _Z * error, effect + _Z * error
+                name = f"{one.name}={level}" if one.levels else one.name
+                found.append(Effect(name, effect, *ends, p, float(chance(np.array(effect))), one.unit))
+        return found
+
+    def _error(self, at: Floats, contrast: Floats) -> float:
+        """The standard error of a sum of parameters: by vote, where votes make several comparisons."""
+        solved = self.model.inverse_times(at, contrast)
+        if not (self.profile.length > 2).any():
+            return math.sqrt(max(float((contrast * solved).sum()), 0.0))
+        rest = self.won_share - chance(self.model.leads(at))[self.row]
+        slopes = rest * self.model.leads(solved)[self.row]
+        votes, fitted = self.profile.n_votes, self.model.size - 1
+        # The rest of a fit is smaller than that of the truth, by as many votes as parameters; agents of few votes
+        # have parameters that say next to nothing of an effect.
+        larger = min(votes / max(votes - fitted, 1), _LARGER)
+        return math.sqrt(larger * squares_by_vote(slopes, self.each.vote, self.profile.weight))
 
 
-def _effects(fit: _Joint, at: Floats, names: Sequence[str], units: Sequence[str]) -> list[Effect]:
-    """The effects with their intervals: from the columns of the inverse of the Hessian."""
-    diagonal = fit.move(at)[1] + fit.precision
-    size, k = len(fit.precision), len(names)
-    inverse = np.empty((k, k))
-    for j in range(k):
-        unit = np.zeros(size)
-        unit[fit.m + j] = 1.0
-        inverse[j] = solve(fit, fit.precision, unit, diagonal, _ROUGH)[fit.m :]
-    normal, found = NormalDist(), []
-    for j, name in enumerate(names):
-        effect, error = float(at[fit.m + j]), math.sqrt(max(float(inverse[j, j]), 0.0))
-        p = 2 * normal.cdf(-abs(effect) / error) if error else 1.0
-        ends = effect - 1.959964 * error, effect + 1.959964 * error
-        found.append(Effect(name, effect, *ends, p, float(_logistic(np.array(effect))), units[j]))
-    return found
+def _columns(one: Circumstance, swap: Flags) -> Iterator[tuple[Ints, Floats]]:
+    """The effects in each comparison, and how often, seen from the agent of the smaller number.
+
+    The same level on both sides adds nothing.
+    """
+    if one.value is not None:
+        yield np.zeros(len(swap), dtype=np.int64), np.where(swap, -one.value, one.value)
+        return
+    assert one.upper is not None and one.lower is not None
+    sides = np.where(swap, one.lower, one.upper), np.where(swap, one.upper, one.lower)
+    for side, sign in zip(sides, (1.0, -1.0), strict=True):
+        there = (side >= 0) & (sides[0] != sides[1])
+        yield np.where(there, side, 0), np.where(there, sign, 0.0)
 
 
-def _logistic(x: Floats) -> Floats:
-    chance: Floats = np.exp(-np.logaddexp(0.0, -x))
-    return chance
+def _shares(one: Circumstance) -> Floats:
+    """How common each level is; of a number, nothing is to be taken off."""
+    if one.upper is None or one.lower is None:
+        return np.zeros(1)
+    known = np.concatenate([one.upper, one.lower])
+    count = np.bincount(known[known >= 0], minlength=len(one.levels))
+    shares: Floats = count / max(int(count.sum()), 1)
+    return shares

@@ -38,7 +38,8 @@ from softcondorcet.io.column_names import (
     score_columns,
     scores_of_rankings,
 )
-from softcondorcet.io.vote_columns import Fields, Roles, VoteRows, about_votes
+from softcondorcet.io.conversation import with_metadata
+from softcondorcet.io.vote_columns import Fields, Roles, VoteRows, about_votes, entry_columns
 
 __all__ = ["READERS", "as_table", "battles", "contests", "orders", "scores"]
 
@@ -62,6 +63,7 @@ def battles(
     is called that, is an error. ``weight``, ``group`` and ``when`` are found by name when they are None, and left
     out when they are the empty string.
     """
+    table = with_metadata(table)
     used = [col_a, col_b, col_winner] = battle_columns(table, a, b, winner)
     (agent_a, agent_b), names = encode(table, col_a, col_b)
     same = agent_a == agent_b
@@ -146,7 +148,8 @@ def contests(
 ) -> Fields:
     """One vote per contest, from one row per agent: lower rank is better, equal rank is a tie.
 
-    Weight, group and time must be the same on all rows of a contest. ``winner`` may say who of two was shown first.
+    Weight, group and time must be the same on all rows of a contest; what differs, such as a lane, is known about the
+    entry. ``winner`` may say who of two was shown first.
     """
     used = contest_columns(table, contest, rank, agent)
     (vote,), labels = encode(table, used[0])
@@ -158,11 +161,8 @@ def contests(
     votes = about_votes(rows, Roles(weight, group, when, voter, keep), [*used, *known], WEIGHT)
     votes |= {"higher_is_better": directions(rows, known[1])} if known else {}
     score = table.numbers(known[0], read_score) if known else None
-    return {
-        "agents": names,
-        "kind": kind_of(used[0]),
-        **replace_sides(stack(vote, place, who, {**votes, **sides(rows)}, score)),
-    }
+    votes |= {"entry_columns": entry_columns(rows, [*used, *known])} | sides(rows)
+    return {"agents": names, "kind": kind_of(used[0]), **replace_sides(stack(vote, place, who, votes, score))}
 
 
 def scores(
@@ -298,7 +298,8 @@ def by_time(votes: Fields) -> tuple[NDArray[np.int64] | slice, Fields]:
 
 def take_votes(votes: Fields, index: NDArray[Any]) -> Fields:
     """The fields of some votes, in the order of the index."""
-    found = {name: value[index] for name, value in votes.items() if name not in ("columns", "group_by")}
+    others = ("columns", "entry_columns", "group_by")
+    found = {name: value[index] for name, value in votes.items() if name not in others}
     return {**votes, **found, "columns": votes["columns"].take(index)}
 
 
@@ -314,6 +315,8 @@ def stack(vote: NDArray[Any], key: Floats, agent: Ints, votes: Fields, score: Fl
         turn = np.lexsort((key, vote))
         vote, key, agent = vote[turn], key[turn], agent[turn]
         score = None if score is None else score[turn]
+        if "entry_columns" in votes:
+            votes = {**votes, "entry_columns": votes["entry_columns"].take(turn)}
     tier = np.cumsum(np.diff(key, prepend=key[:1]) != 0)  # dense inside each vote once a Profile has it
     start = np.concatenate([[0], np.cumsum(np.bincount(vote, minlength=n))])
     return {"start": start, "agent": agent, "tier": tier, "score": score, **votes}

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from softcondorcet.columns import Columns
 from softcondorcet.errors import DataError, OptionError
 from softcondorcet.formatting import plural
 from softcondorcet.profile import Profile
@@ -46,4 +47,13 @@ def with_unlisted_last(profile: Profile) -> Profile:
         short = int((left_out > 0).sum())
         note = f"{short:,} of {plural(n, 'vote')} leave agents out, who stand last there"
         source = replace(source, notes=(*source.notes, note))
-    return replace(profile, start=start, agent=agent, tier=tier, score=score, kind="election", source=source)
+    return replace(
+        profile,
+        start=start,
+        agent=agent,
+        tier=tier,
+        score=score,
+        entry_columns=Columns(),
+        kind="election",
+        source=source,
+    )

@@ -87,6 +87,10 @@ class Table:
         """Some of the columns."""
         return Table(self.name, {name: self._columns[name] for name in names}, self.place, text=self.text)
 
+    def with_columns(self, columns: Mapping[str, Any]) -> Table:
+        """With other columns beside its own."""
+        return Table(self.name, {**self._columns, **columns}, self.place, text=self.text)
+
     def find(self, *names: str) -> str | None:
         """The first of the names that is a column: as it stands, else whatever its case and outer spaces."""
         for name in names:

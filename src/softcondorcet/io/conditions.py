@@ -354,6 +354,7 @@ def restricted(profile: Profile, kept: Flags) -> Profile:
         score=None if profile.score is None else profile.score[entry],
         higher_is_better=None if profile.higher_is_better is None else profile.higher_is_better[~gone],
         columns=profile.columns.take(np.flatnonzero(~gone)),
+        entry_columns=profile.entry_columns.take(np.flatnonzero(entry)),
         unbalanced=None if profile.unbalanced is None else profile.unbalanced[~gone],
     )
 

@@ -16,8 +16,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from softcondorcet.arrays import Floats
+from softcondorcet.columns import Column
 from softcondorcet.errors import DataError
-from softcondorcet.io.cells import Table, shown
+from softcondorcet.io.cells import Table, fold, shown
 from softcondorcet.io.column_names import AGENT, GROUP, RANK, TIME, WEIGHT
 from softcondorcet.io.growing_column import BLOCK, GrowingColumn, TextColumns
 from softcondorcet.io.vote_columns import EXACT
@@ -169,6 +170,9 @@ def csv_of(profile: Profile, delimiter: str = ",") -> str:
         columns[name] = [cells[v] for v in votes]
     if profile.score is not None:
         columns["score"] = _numbers(profile.score)
+    for name, column in profile.entry_columns.items():
+        if fold(name) not in {*map(fold, columns), *_ROLES}:
+            columns[name] = _cells(column)
     target = io.StringIO()
     writer = csv.writer(target, delimiter=delimiter, lineterminator="\n")
     # The csv module does not quote these.
@@ -213,14 +217,19 @@ def _about_votes(profile: Profile) -> dict[str, list[Any]]:
             while free.casefold() in taken:
                 free += "_"
             taken.add(free.casefold())
-            columns[free] = column.cells() if column.values is None else _numbers(column.values)
+            columns[free] = _cells(column)
     if profile.higher_is_better is not None:
         columns["higher_is_better"] = profile.higher_is_better.astype(int).tolist()
     return columns
 
 
+def _cells(column: Column) -> list[Any]:
+    return column.cells() if column.values is None else _numbers(column.values)
+
+
 def _names(profile: Profile) -> list[str]:
-    return [name for column in profile.columns.values() for name in column.names]
+    both = (*profile.columns.values(), *profile.entry_columns.values())
+    return [name for column in both for name in column.names]
 
 
 def _numbers(values: Floats) -> list[float | int | None]:

@@ -143,6 +143,27 @@ def other_columns(rows: VoteRows, names: list[str], keep: Collection[str]) -> di
     return {name: _maker(few, name, whole=name in keep) for name in chosen}
 
 
+def entry_columns(rows: VoteRows, used: Collection[str]) -> Columns:
+    """Columns whose cells differ inside a vote, such as the lane of each agent, to be read when they are asked for."""
+    names = [name for name in rows.table.columns if name and name not in used and _short(rows.table.sample(name, 100))]
+    names = names[:MOST_COLUMNS]
+    few = rows.table.only(names)  # the rest of the table need not stay in memory
+    return Columns({name: _entry_maker(VoteRows(few, rows.vote), name) for name in names})
+
+
+def _entry_maker(rows: VoteRows, name: str) -> Maker:
+    make = _maker(VoteRows(rows.table), name, whole=False)
+
+    def differing() -> Column | None:
+        try:
+            same = rows.per_vote(rows.table.column(name).codes) is not None
+        except DataError:  # lists or objects in it
+            return None
+        return None if same else make()
+
+    return differing
+
+
 def _short(cells: list[Any]) -> bool:
     texts = [cell for cell in cells if isinstance(cell, str)]
     nested = any(isinstance(cell, list | tuple | dict | np.ndarray) for cell in cells)

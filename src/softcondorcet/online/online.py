@@ -20,8 +20,9 @@ from softcondorcet.errors import DataError, OptionError
 from softcondorcet.io.cells import read_time
 from softcondorcet.io.column_names import TIES
 from softcondorcet.online.models import State, Votes, make_model
-from softcondorcet.profile import Profile, Ranking, entries
+from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
+from softcondorcet.tiers import Ranking, entries
 
 ModelName = Literal["sco", "elo", "weng_lin", "kalman"]
 _FORMAT = 2
