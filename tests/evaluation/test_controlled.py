@@ -252,6 +252,8 @@ def test_lanes_stay_with_their_agents_when_votes_are_chosen_written_and_read(tmp
             entries = slice(votes.start[v], votes.start[v + 1])
             here = {votes.agents[a]: lane for a, lane in zip(votes.agent[entries], lanes[entries], strict=True)}
             assert any(all(truth.get((race, name)) == lane for name, lane in here.items()) for race in range(20))
+    day = sc.controlled(profile, "day", "bradley_terry")
+    assert not day.moved and day["day"].effect == 0 and day["day"].high > 10
     with pytest.raises(sc.DataError, match="lane: expected 100 entries"):
         replace(profile, entry_columns=as_columns({"lane": [1.0]}))
 

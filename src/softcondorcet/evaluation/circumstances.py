@@ -108,10 +108,13 @@ def _circumstance(each: Comparisons, name: str) -> Circumstance:
     title, form = (title, form) if colon and form in (_NUMBER, _LEVELS) else (name, "")
     if title in each.profile.entry_columns:
         return _of_entries(each, title, form)
+    sides = _sides_of(each.profile, title)
+    if title in each.profile.columns and not sides and title not in ("first", "home"):
+        return Circumstance(title, "the same for all agents of a vote, so it moves nobody", np.zeros(len(each.vote)))
     _refuse_long_votes(each.profile, name)
     if title in ("first", "home"):
         return _of_side(each, title)
-    if sides := _sides_of(each.profile, title):
+    if sides:
         return Circumstance(title, STANDARD, _difference(each, *sides))
     known = [*each.profile.entry_columns, *each.profile.columns]
     raise DataError(

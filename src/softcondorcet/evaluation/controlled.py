@@ -243,7 +243,8 @@ class _Joint:
         # The rest of a fit is smaller than that of the truth, by as many votes as parameters; agents of few votes
         # have parameters that say next to nothing of an effect.
         larger = min(votes / max(votes - fitted, 1), _LARGER)
-        return math.sqrt(larger * squares_by_vote(slopes, self.each.vote, self.profile.weight))
+        of_votes = squares_by_vote(slopes, self.each.vote, self.profile.weight)
+        return math.sqrt(larger * of_votes + float((self.model.precision * solved**2).sum()))
 
 
 def _columns(one: Circumstance, swap: Flags) -> Iterator[tuple[Ints, Floats]]:
