@@ -38,8 +38,7 @@ from softcondorcet.io.column_names import (
     score_columns,
     scores_of_rankings,
 )
-from softcondorcet.io.conversation import with_metadata
-from softcondorcet.io.vote_columns import Fields, Roles, VoteRows, about_votes, entry_columns
+from softcondorcet.io.vote_columns import Fields, Roles, VoteRows, about_votes, entry_columns, with_metadata
 
 __all__ = ["READERS", "as_table", "battles", "contests", "orders", "scores"]
 

@@ -5,9 +5,12 @@ Columns that play no role are read when they are asked for (``Profile.columns``)
 
 from __future__ import annotations
 
+import ast
+import json
+import math
 import re
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,6 +31,7 @@ MOST_COLUMNS, MOST_NAMES, LONG_TEXT = 64, 10_000, 100
 # A number, not a name made of digits such as 007; and not so large that its last digits are lost.
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 EXACT = 2.0**53
+METADATA = "conv_metadata"
 
 
 @dataclass(frozen=True)
@@ -230,3 +234,44 @@ def _numbers(values: list[Any], text: bool) -> Floats | None:
         if abs(numbers[k]) > EXACT and (isinstance(cell, int) or (isinstance(cell, str) and cell.strip().isdigit())):
             return None
     return numbers
+
+
+def with_metadata(table: Table) -> Table:
+    """The table with a column for each number in the column ``conv_metadata`` of LMArena's battles, where it has one.
+
+    Each battle has an object such as ``{"sum_assistant_a_tokens": 310, "header_count_a": {"h1": 0, "h2": 2}, ...}``:
+    tokens, headers, lists and bold text of each side. Of counts by kind, the sum.
+    """
+    column = table.find(METADATA)
+    if column is None:
+        return table
+    rows = [_read_numbers(table, column, row, cell) for row, cell in enumerate(table.cells(column))]
+    keys = dict.fromkeys(key for cell in rows for key in cell if table.find(key) is None)
+    return table.with_columns({key: [cell.get(key) for cell in rows] for key in keys})
+
+
+def _read_numbers(table: Table, column: str, row: int, cell: Any) -> dict[str, float]:
+    """The numbers of one object, which a csv holds as text."""
+    if is_blank(cell) or (isinstance(cell, float) and math.isnan(cell)):
+        return {}
+    found = cell
+    if isinstance(cell, str):
+        for parse in (json.loads, ast.literal_eval):
+            with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+                found = parse(cell)
+                break
+    if not isinstance(found, dict):
+        raise DataError(f"{table.place(row)}: {column} is {shown(cell)}; expected an object such as {{...}}")
+    numbers = {str(key): _sum(value) for key, value in found.items()}
+    return {key: value for key, value in numbers.items() if value is not None}
+
+
+def _sum(value: Any) -> float | None:
+    """A finite number, or the sum of those in an object."""
+    if isinstance(value, dict):
+        parts = [_sum(part) for part in value.values() if not isinstance(part, dict)]
+        return math.fsum(part for part in parts if part is not None)
+    real = isinstance(value, int | float) and not isinstance(value, bool)
+    with suppress(OverflowError):
+        return float(value) if real and math.isfinite(value) else None
+    return None
