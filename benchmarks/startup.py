@@ -1,8 +1,9 @@
-"""What a user waits for before the first answer: help, import, first rank with and without compiled kernels.
+"""What a user waits for before the first answer: help, import, and the first rank and report of a few thousand votes.
 
     python benchmarks/startup.py [--csv benchmarks/results/startup.csv]
 
-CPU seconds of whole processes, median of several with the range. "Cold" is a first run ever: an empty kernel cache.
+CPU seconds of whole processes, median of several with the range. "Cold" is a first run ever, with no kernel cached;
+"warm" is one after ``sco warm``.
 Exits with 1 if a target is missed.
 """
 
@@ -20,8 +21,10 @@ from typing import Any
 
 from rows import arguments, show
 
+from softcondorcet import synthetic, write
+
 REPEATS = 5
-BATTLES = "model_a,model_b,winner\n" + "x,y,model_a\ny,z,model_a\nz,x,model_a\nx,z,tie\n" * 50
+AGENTS, VOTES = 30, 3_000
 
 
 def spent(words: list[str], cache: str | None = None) -> tuple[float, float]:
@@ -37,15 +40,18 @@ def main() -> int:
     options = arguments(__doc__).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         battles, warm = Path(folder, "battles.csv"), str(Path(folder, "warm"))
-        battles.write_text(BATTLES)
+        write(synthetic.tournament(VOTES, agents=AGENTS, size=2)[0], battles)
         rank = ["-m", "softcondorcet", "rank", str(battles)]
-        spent(rank, warm)
+        demo = ["-m", "softcondorcet", "demo", "-o", str(Path(folder, "demo.html"))]
+        spent(["-m", "softcondorcet", "warm"], warm)
         cases = {
             "python itself": (["-c", "pass"], None, None),
             "import softcondorcet": (["-c", "import softcondorcet"], None, 0.5),
             "sco --help": (["-m", "softcondorcet", "--help"], None, 0.3),
-            "sco rank, cold": (rank, "cold", 5.0),
-            "sco rank, warm": (rank, warm, 1.5),
+            "sco rank, cold": (rank, "cold", 1.2),
+            "sco rank, warm": (rank, warm, 1.2),
+            "sco demo, cold": (demo, "cold", 4.0),
+            "sco demo, warm": (demo, warm, 4.0),
         }
         rows: list[dict[str, Any]] = []
         for name, (words, cache, target) in cases.items():

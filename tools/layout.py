@@ -44,7 +44,7 @@ home, last, calls, loading, changes = Path(softcondorcet.__file__).parent, {}, {
 def watch(frame, event, _):
     global changes
     code, thread = frame.f_code, threading.get_ident()
-    if code.co_name == "<module>":
+    if code.co_name == "<module>" or code.co_qualname == "Kernel.__call__":  # one step, interpreted or compiled
         loading[thread] = loading.get(thread, 0) + {"call": 1, "return": -1}.get(event, 0)
     function = code.co_flags & inspect.CO_OPTIMIZED
     if event == "call" and function and not loading.get(thread) and code.co_filename.startswith(str(home)):

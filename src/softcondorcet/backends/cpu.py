@@ -74,7 +74,9 @@ class PairwiseLoss:
         """The gradient without the prior by x, ratings in temperatures from the middle of the box."""
         rows, q, slopes = self.rows, stage.sharpness, np.zeros(len(x))
         if q == 1.0 and self.is_narrow(stage):
-            self._share(pairwise.sigmoid_gradient, rows.margin, np.exp(x), slopes)
+            few = len(rows.column) <= pairwise.FEW
+            kernel = pairwise.sigmoid_gradient_of_few if few else pairwise.sigmoid_gradient
+            self._share(kernel, rows.margin, np.exp(x), slopes)
         elif q == 0.0 and self.is_narrow(stage):
             self._share(pairwise.logistic_gradient, rows.margin, rows.played, np.exp(x), slopes)
         else:

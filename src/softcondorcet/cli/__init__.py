@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from softcondorcet import __version__
-from softcondorcet.cli import board, client, data, diff, evaluation, history, options, plot, rank, report, serve
+from softcondorcet.cli import board, client, data, diff, evaluation, history, options, plot, rank, report, serve, warm
 from softcondorcet.errors import OptionError
 
 
@@ -49,6 +49,7 @@ JOBS: dict[str, tuple[click.Command, ...]] = {
     ),
     "Choose a method": (rank.methods, evaluation.holdout, history.replay, evaluation.tune),
     "Files of votes": (rank.formats, data.convert, data.simulate),
+    "This machine": (warm.warm,),
     "A live leaderboard": (serve.serve, client.vote, client.push, board.board, board.token),
 }
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from softcondorcet.kernels.compile import lean
+from softcondorcet.kernels.compile import fused
 
 Array = npt.NDArray[Any]
 
@@ -86,7 +86,7 @@ def alias_table(weight: Array) -> tuple[Array, Array]:
     return np.array(keep), np.array(other, np.int64)
 
 
-@lean
+@fused
 def uniform(counter):
     """A number in (0, 1), both ends excluded: 52 random bits become the fraction of a float in [1, 2)."""
     z = (counter ^ (counter >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -95,7 +95,7 @@ def uniform(counter):
     return np.uint64((z >> np.uint64(12)) | np.uint64(0x3FF0000000000000)).view(np.float64) - (1.0 - 2.0**-53)
 
 
-@lean
+@fused
 def choose_votes(picks, given, step, n, keep, other, state):
     """Fill `picks` with row `step` of `given` if it has rows, else by drawing with replacement."""
     counter = state[0]
@@ -112,7 +112,7 @@ def choose_votes(picks, given, step, n, keep, other, state):
     state[0] = counter
 
 
-@lean
+@fused
 def next_block(start, agent, tier, tied, short, b, filled, z):
     """Lay out the next votes of the batch from place `filled` on: one long vote, or up to LANES short ones.
 
@@ -151,7 +151,7 @@ def next_block(start, agent, tier, tied, short, b, filled, z):
     return b, z.length[0], size
 
 
-@lean
+@fused
 def move(r, touched, d, filled, c, lo, hi):
     """Project r - c d on the box, for the touched agents; one touched twice is clipped after its whole gradient."""
     for e in range(filled):
@@ -165,7 +165,7 @@ def move(r, touched, d, filled, c, lo, hi):
             r[a] = min(max(r[a], lo), hi)
 
 
-@lean
+@fused
 def exp(x):
     """e^x to 2 ulp for |x| <= 700: Cody-Waite reduction, then the Taylor polynomial on |t| <= ln(2) / 2."""
     shifted = x * LOG2E + ROUND
@@ -188,7 +188,7 @@ def exp(x):
     return np.int64((np.float64(shifted).view(np.int64) + 1023) << 52).view(np.float64) * p
 
 
-@lean
+@fused
 def log(x):
     """Natural logarithm to a relative 3e-9, close to 1 too: enough for noise. 2 atanh(f / (2 + f)), 1 + f near 1."""
     bits = np.float64(x).view(np.int64)

@@ -15,15 +15,17 @@ Weng and Lin's updates move the mean of agent i by s_i^2 times the slope of the 
 variance s_i^2 by the share s_i^2 times its curvature, dampened by the paper's choice gamma = s_i / c.
 """
 
+import math
+
 import numpy as np
 
 from softcondorcet.kernels.batch import exp
-from softcondorcet.kernels.compile import lean
+from softcondorcet.kernels.compile import fused, lean
 
 FAR = 700.0  # exp is exact up to here; a lead of 700 units is certain to win in any case
 
 
-@lean
+@fused
 def run_elo(r, start, agent, tier, weight, k, unit, lead, gain):
     """One pass over the votes, in place. `lead` and `gain` are scratch as long as the longest vote."""
     for v in range(len(weight)):
@@ -50,7 +52,7 @@ HALF, DAVIDSON, RAO_KUPPER = 0, 1, 2
 @lean
 def both(d):
     """s(d) and s(-d), neither by subtraction."""
-    t = exp(-min(abs(d), FAR))
+    t = math.exp(-min(abs(d), FAR))
     high, low = 1.0 / (1.0 + t), t / (1.0 + t)
     if d >= 0:
         return high, low
@@ -68,7 +70,11 @@ def half(d, won, lost, tied):
 def davidson(d, c, won, lost, tied):
     """Derivatives along d, c, dd, dc, cc: of a choice between three with log-odds d/2, -d/2 and c."""
     top = max(0.5 * abs(d), c)
-    win, loss, tie = exp(max(0.5 * d - top, -FAR)), exp(max(-0.5 * d - top, -FAR)), exp(max(c - top, -FAR))
+    win, loss, tie = (
+        math.exp(max(0.5 * d - top, -FAR)),
+        math.exp(max(-0.5 * d - top, -FAR)),
+        math.exp(max(c - top, -FAR)),
+    )
     games, total = won + lost + tied, win + loss + tie
     edge, level = 0.5 * (win - loss) / total, tie / total
     return (
@@ -103,7 +109,7 @@ def move(model, left, right, won, lost, tied, x, gradient, diagonal, curve, cros
     """Add the derivatives at x: its last entry is c, unless ties are half wins. `curve` and `cross` are kept."""
     last = len(x) - 1
     c = x[last]
-    t = 0.5 * (max(c, 0.0) + np.log1p(exp(-min(abs(c), FAR)))) if model == RAO_KUPPER else 0.0
+    t = 0.5 * (max(c, 0.0) + math.log1p(math.exp(-min(abs(c), FAR)))) if model == RAO_KUPPER else 0.0
     for k in range(len(left)):
         a, b = left[k], right[k]
         d = x[a] - x[b]
@@ -140,7 +146,7 @@ def bend(left, right, curve, cross, v, product):
         product[b] -= push
 
 
-@lean
+@fused
 def plackett_luce_terms(mean, variance, place, size, beta2, slope, shrink, chance):
     """Algorithm 4: each tier is chosen from what is left; c^2 sums variances and noise over the whole vote."""
     total, top = 0.0, mean[0]
@@ -168,7 +174,7 @@ def plackett_luce_terms(mean, variance, place, size, beta2, slope, shrink, chanc
         first = last
 
 
-@lean
+@fused
 def full_pair_terms(mean, variance, place, size, beta2, slope, shrink):
     """Algorithm 1: every pair of the vote is a battle by itself."""
     for i in range(size):
@@ -186,7 +192,7 @@ def full_pair_terms(mean, variance, place, size, beta2, slope, shrink):
             shrink[j] += np.sqrt(variance[j]) / c * variance[j] / c2 * p * q
 
 
-@lean
+@fused
 def run_weng_lin(mu, sigma2, start, agent, tier, weight, pairs, beta2, drift2, kappa, scratch):
     """One pass over the votes, in place. Returns how often a variance met the floor `kappa` of its former value."""
     mean, variance, slope, shrink, chance = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]

@@ -56,7 +56,9 @@ def sort_entries(start, agent, tier, m):
             vote[fill[a]] = v
             fill[a] += 1
     by, of = np.empty_like(agent), np.empty_like(tier)
-    place = start[:-1].copy()
+    place = np.empty(len(start) - 1, np.int64)
+    for v in range(len(place)):
+        place[v] = start[v]
     for a in range(m):
         for k in range(begin[a], begin[a + 1]):
             v = vote[k]

@@ -17,8 +17,10 @@ from softcondorcet.kernels.compile import kernel, lean
 @kernel
 def inversions(values):
     """Pairs i < j with values[i] > values[j]; equal values do not count."""
-    now, then = values.copy(), np.empty_like(values)
     k, found, width = len(values), 0, 1
+    now, then = np.empty(k), np.empty(k)
+    for place in range(k):
+        now[place] = values[place]
     while width < k:
         for first in range(0, k, 2 * width):
             middle, last = min(first + width, k), min(first + 2 * width, k)
@@ -56,15 +58,15 @@ def footrule_gradient(start, agent, tier, weight, x, gradient):
                 place = 0.0
                 for j in range(k):
                     if j != i:
-                        place += 1.0 / (1.0 + np.exp(min(x[names[i]] - x[names[j]], 700.0)))
+                        place += 1.0 / (1.0 + math.exp(min(x[names[i]] - x[names[j]], 700.0)))
                 off = place - (first + last - 1) / 2
-                root = np.sqrt(off * off + 0.25)
+                root = math.sqrt(off * off + 0.25)
                 loss += w * (root - 0.5)
                 slope[i] = off / root
             first = last
         for i in range(k):
             for j in range(i):
-                t = np.exp(-abs(x[names[i]] - x[names[j]]))
+                t = math.exp(-abs(x[names[i]] - x[names[j]]))
                 pull = w * (slope[j] - slope[i]) * t / ((1.0 + t) * (1.0 + t))
                 gradient[names[i]] += pull
                 gradient[names[j]] -= pull

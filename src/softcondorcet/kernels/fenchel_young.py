@@ -30,7 +30,7 @@ from softcondorcet.kernels.batch import (
     seed_state,
     uniform,
 )
-from softcondorcet.kernels.compile import lean
+from softcondorcet.kernels.compile import fused
 
 __all__ = ["GUMBEL", "NORMAL", "PerturbedPlan", "perturbed_step", "plan_perturbed", "run_perturbed", "seed_state"]
 
@@ -58,7 +58,7 @@ class Sorting(NamedTuple):
     entry: Array
 
 
-@lean
+@fused
 def perturb(r, touched, x, y, filled, size, sigma, noise, counter):
     """Noisy ratings of the entries just laid out. Several short loops: in a long one each result waits for the last."""
     x, y = x[filled : filled + size], y[filled : filled + size]
@@ -79,7 +79,7 @@ def perturb(r, touched, x, y, filled, size, sigma, noise, counter):
     return counter
 
 
-@lean
+@fused
 def add_lane_moves(x, d, filled, row, k):
     """Gradient of a block of lanes: -1 for an entry, +1 for a later one, where noise puts the later one above."""
     for i in range(k - 1):
@@ -92,7 +92,7 @@ def add_lane_moves(x, d, filled, row, k):
                 d_j[q] += swapped
 
 
-@lean
+@fused
 def add_vote_moves(x, d, filled, k, z):
     """The same for one long vote, by sorting: deal the values to 2 k buckets of equal width, then insert.
 
@@ -135,7 +135,7 @@ def add_vote_moves(x, d, filled, k, z):
         d[z.entry[p]] -= p - z.entry[p]
 
 
-@lean
+@fused
 def clear_moves(ahead, k, filled, size, samples, z):
     """Start the gradient of a block: zero, but for ties."""
     for e in range(size):
@@ -149,7 +149,7 @@ def clear_moves(ahead, k, filled, size, samples, z):
                 z.d[filled + z.row[i] + q] = -samples * ahead[z.first[q] + i]
 
 
-@lean
+@fused
 def run_moves(r, rates, given, start, agent, ahead, keep, other, sigma, samples, noise, lo, hi, state, z, sorting):
     """Steps of the descent. Row s of `given` is the batch of step s; without rows, batches are drawn."""
     for s in range(len(rates)):

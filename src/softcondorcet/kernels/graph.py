@@ -6,7 +6,7 @@ together are found by using the votes up forest by forest.
 
 import numpy as np
 
-from softcondorcet.kernels.compile import kernel, lean
+from softcondorcet.kernels.compile import fused, kernel, lean
 
 
 @kernel
@@ -75,7 +75,7 @@ def visit(row, target, label, found, low, path, stack, edge):
     return components
 
 
-@lean
+@fused
 def popcount(x):
     """Ones among 64 bits (LLVM knows these lines and makes one instruction of them)."""
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))

@@ -14,7 +14,7 @@ a.
 import numpy as np
 
 from softcondorcet.arrays import Floats
-from softcondorcet.kernels.compile import kernel, lean
+from softcondorcet.kernels.compile import fused, kernel, lean
 
 
 def subset_losses(margin: Floats) -> Floats:
@@ -168,7 +168,7 @@ DEAR, HOP, RISE, STALE = np.float32(1.0), np.float32(0.02), np.float32(0.05), np
 TRIES = 16
 
 
-@lean
+@fused
 def cheap_cycles(
     row, down, back, up, margin, price, thin, phase, first, last, reach, arc, source, todo, cycles, end, count
 ):
@@ -212,7 +212,7 @@ def cheap_cycles(
     return count
 
 
-@lean
+@fused
 def cheapest_paths(row, down, price, b, far, thin, phase, reach, arc, source):
     """What it costs to `reach` each agent between b and `far` from b, and the last `arc` there with its `source`.
 
@@ -235,7 +235,7 @@ def cheapest_paths(row, down, price, b, far, thin, phase, reach, arc, source):
                 reach[a], arc[a], source[a] = cost, f, k
 
 
-@lean
+@fused
 def price_of_path(price, b, a, arc, source):
     """What the path found from b to a costs by now, and its number of arcs."""
     cost, length = np.float32(0.0), 0
@@ -246,7 +246,7 @@ def price_of_path(price, b, a, arc, source):
     return cost, length
 
 
-@lean
+@fused
 def balance(start, cycles, weight, margin, price, share, load, before, steps):
     """Steps of the primal-dual hybrid gradient method: weights of cycles against prices of arcs.
 

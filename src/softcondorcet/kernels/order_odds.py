@@ -8,11 +8,12 @@ conjugate gradients, and pools what then stands the wrong way round.
 Rows hold each pair twice, see ``pairs.ByAgent``.
 """
 
+import math
+
 import numpy as np
 
-from softcondorcet.kernels.batch import exp
 from softcondorcet.kernels.bradley_terry import both
-from softcondorcet.kernels.compile import lean, lean_sum
+from softcondorcet.kernels.compile import lean
 
 FREE, BELOW, LEVEL = 0, 1, 2
 NEAR = 600.0  # up to here exp neither overflows nor vanishes
@@ -26,11 +27,11 @@ def exponentials(x, strength):
     for a in range(len(x)):
         if not abs(x[a]) < NEAR:
             return False
-        strength[a] = exp(x[a])
+        strength[a] = math.exp(x[a])
     return True
 
 
-@lean_sum
+@lean
 def slopes_near(row, column, margin, played, strength, gradient, diagonal, curve):
     """Derivatives of the negative log-likelihood by exponentials of the ratings, one for each agent."""
     for a in range(len(strength)):
@@ -64,7 +65,7 @@ def slopes(row, column, margin, played, precision, x, strength, gradient, diagon
         diagonal[a] += precision[a]
 
 
-@lean_sum
+@lean
 def bend(row, column, curve, diagonal, v, product):
     """The Hessian times v."""
     for a in range(len(v)):
@@ -199,7 +200,7 @@ def room(order, link, x, step):
 
 
 @lean
-def solve(row, column, margin, played, precision, order, link, x, tol, most, curve, begin, scratch):
+def solve(row, column, margin, played, precision, order, link, x, tol, most, curve, begin, rooms):
     """The most likely ratings under the links, in place, from where they stand. Returns the last change of a rating.
 
     It has converged where that is at most `tol`; `most` steps are taken. Pools come apart where a step against the
@@ -207,8 +208,7 @@ def solve(row, column, margin, played, precision, order, link, x, tol, most, cur
     loss falls, so no pools come back for ever.
     """
     m = len(x)
-    strength, gradient, diagonal, mean, total, target = scratch[:6, :m]
-    z, v, product, residual, direction, scale, right, ahead = scratch[6:14, :m]
+    strength, gradient, diagonal, mean, total, target, z, v, product, residual, direction, scale, right, ahead = rooms
     blocks = pool(order, link, x, precision, mean, total, begin)
     spread(order, begin, blocks, mean, x)
     slopes(row, column, margin, played, precision, x, strength, gradient, diagonal, curve)
@@ -240,7 +240,7 @@ def solve(row, column, margin, played, precision, order, link, x, tol, most, cur
         share = 1.0
         for attempt in range(3):
             if attempt == 1:
-                share = np.log1p(high - low) / (high - low)
+                share = math.log1p(high - low) / (high - low)
             elif attempt == 2:
                 share = min(share, room(order, link, x, v) * (1.0 + 1e-9))
             for a in range(m):

@@ -18,16 +18,20 @@ agents. Scratch arrays are as long as the entries: votes can be shared between t
 not depend on how.
 """
 
+import math
+
 import numpy as np
 
 from softcondorcet.kernels.batch import exp
-from softcondorcet.kernels.compile import kernel, summing_kernel
+from softcondorcet.kernels.compile import kernel, lean, summing_kernel
 from softcondorcet.kernels.distances import inversions
 
 # Spread of x up to which exponentials can be used: E_a E_b and (E_a + E_b)^2 stay below 4 e^690 = 1.8e300.
 WIDE = 690.0
 # Partners handled at a time: their values are gathered into this buffer first, so that the arithmetic vectorises.
 BLOCK = 256
+# Pairs in all rows up to which sums in the order written take no longer: so few are interpreted at first.
+FEW = 2_000
 
 
 @summing_kernel
@@ -48,6 +52,18 @@ def sigmoid_gradient(row, column, margin, e, gradient, first, last):
             for k in range(size):
                 p = near[k] / (own + near[k])
                 total += part[k] * p * (1.0 - p)
+        gradient[a] = -total
+
+
+@lean
+def sigmoid_gradient_of_few(row, column, margin, e, gradient, first, last):
+    """The same for few pairs, one by one: exact, so that it need not be compiled."""
+    for a in range(first, last):
+        own, total = e[a], 0.0
+        for k in range(row[a], row[a + 1]):
+            other = e[column[k]]
+            p = other / (own + other)
+            total += margin[k] * p * (1.0 - p)
         gradient[a] = -total
 
 
@@ -72,8 +88,8 @@ def logistic_gradient(row, column, margin, played, e, gradient, first, last):
 @kernel
 def logistic(d):
     """For a lead d = x_a - x_b, safe at any d: p, 1 - p, log p, log (1 - p)."""
-    t = np.exp(-abs(d))
-    high, low, log_high = 1.0 / (1.0 + t), t / (1.0 + t), -np.log1p(t)
+    t = math.exp(-abs(d))
+    high, low, log_high = 1.0 / (1.0 + t), t / (1.0 + t), -math.log1p(t)
     if d >= 0:
         return high, low, log_high, log_high - d
     return low, high, log_high + d, log_high
@@ -93,7 +109,7 @@ def family_gradient(row, column, margin, played, tied, x, q, gradient, first, la
             p, rest, log_p, log_rest = logistic(x[a] - x[column[k]])
             level = tied[k] if pull else 0.0
             won, lost = (played[k] - level + margin[k]) / 2, (played[k] - level - margin[k]) / 2
-            total += lost * np.exp(q * log_rest) * p - won * np.exp(q * log_p) * rest
+            total += lost * math.exp(q * log_rest) * p - won * math.exp(q * log_p) * rest
             total += 2.0 * level * p * rest * (p - rest)
         gradient[a] = total
 

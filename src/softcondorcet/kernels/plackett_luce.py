@@ -17,10 +17,10 @@ import numpy as np
 
 from softcondorcet.kernels.batch import GOLDEN, exp
 from softcondorcet.kernels.bradley_terry import FAR, both
-from softcondorcet.kernels.compile import lean
+from softcondorcet.kernels.compile import fused
 
 
-@lean
+@fused
 def fingerprints(start, agent, tier, code):
     """A number for each vote, the same for equal votes: each entry is mixed in by the steps of SplitMix64."""
     for v in range(len(code)):
@@ -33,7 +33,7 @@ def fingerprints(start, agent, tier, code):
         code[v] = z
 
 
-@lean
+@fused
 def equal_votes(start, agent, tier, other):
     """Whether each vote v is entry by entry the vote other[v]."""
     for v in range(len(other)):
@@ -47,7 +47,7 @@ def equal_votes(start, agent, tier, other):
     return True
 
 
-@lean
+@fused
 def choices(p, q, d, last):
     """Over the choices of a tier of d agents: sums of u, 1 - u, u^2, u (1 - u), (1 - u)^2 and log(f p + q)."""
     if d == 1:
@@ -69,7 +69,7 @@ def choices(p, q, d, last):
     return inside, outside, in_in, in_out, out_out, logs
 
 
-@lean
+@fused
 def split(start, agent, tier, x, share, p, q, level):
     """Shares at x: of each agent in its tier and, at the first entry of each tier, of the tier in all that is left.
 
@@ -103,7 +103,7 @@ def split(start, agent, tier, x, share, p, q, level):
             last = first
 
 
-@lean
+@fused
 def move(start, agent, tier, weight, x, share, p, q, level, mass, gradient, diagonal):
     """Add the derivatives at x, where `split` was; returns the loss. `mass` is kept for `bend`.
 
@@ -138,7 +138,7 @@ def move(start, agent, tier, weight, x, share, p, q, level, mass, gradient, diag
     return loss
 
 
-@lean
+@fused
 def bend(start, agent, tier, weight, v, share, p, q, mass, mean, under, product):
     """Add the Hessian times v: for each choice, the covariance of v with being chosen. `mean`, `under` are scratch."""
     for k in range(len(start) - 1):

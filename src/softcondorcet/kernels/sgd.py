@@ -34,7 +34,7 @@ from softcondorcet.kernels.batch import (
     scratch,
     seed_state,
 )
-from softcondorcet.kernels.compile import lean, lean_sum
+from softcondorcet.kernels.compile import fused, lean_sum
 from softcondorcet.kernels.pairwise import WIDE
 
 __all__ = ["SigmoidPlan", "plan_sigmoid", "run_sigmoid", "seed_state"]
@@ -59,7 +59,7 @@ class SigmoidPlan(NamedTuple):
     tied: bool
 
 
-@lean
+@fused
 def slope(x, y, wide):
     """s'(x - y); of the exponentials of x and y unless these are `wide` apart."""
     if wide:
@@ -69,7 +69,7 @@ def slope(x, y, wide):
     return x * y / ((x + y) * (x + y))
 
 
-@lean
+@fused
 def load_ratings(r, touched, x, d, filled, size, scale, mid, roomy):
     """Ratings of the entries just laid out, in units of tau. As exponentials, unless they are too wide apart for that.
 
@@ -89,7 +89,7 @@ def load_ratings(r, touched, x, d, filled, size, scale, mid, roomy):
     return wide
 
 
-@lean
+@fused
 def add_lane_pairs(x, d, tier, filled, row, k, tied, wide):
     """Gradient of a block of lanes: every pair of entries i < j, for all votes that have both."""
     for i in range(k - 1):
@@ -121,7 +121,7 @@ def add_vote_pairs(x, d, filled, tier, first, k, tied, wide):
         d[i] -= total
 
 
-@lean
+@fused
 def run_votes(r, rates, given, start, agent, tier, tied, keep, other, tau, lo, hi, state, z):
     """Steps on the votes layout. Row s of `given` is the batch of step s; without rows, batches are drawn."""
     roomy = (hi - lo) / tau > WIDE
@@ -142,7 +142,7 @@ def run_votes(r, rates, given, start, agent, tier, tied, keep, other, tau, lo, h
         move(r, z.touched, z.d, filled, min(rates[s] / (len(z.picks) * tau), HUGE), lo, hi)
 
 
-@lean
+@fused
 def sign_margins(picks, signs, line, margin):
     """Margins of the batch for all pairs. At most 127 signs at a time: their sum fits an int8."""
     margin[:] = 0
@@ -156,7 +156,7 @@ def sign_margins(picks, signs, line, margin):
             margin[p] += line[p]
 
 
-@lean
+@fused
 def tier_margins(picks, tiers, i, line, margin):
     """Margins of the batch for agent i against those after it; where one is absent, the two comparisons cancel."""
     margin[:] = 0
@@ -182,7 +182,7 @@ def add_margin_pairs(x, d, i, margin, wide):
     d[i] -= total
 
 
-@lean
+@fused
 def run_margins(r, rates, given, table, by_signs, keep, other, tau, lo, hi, state, line, margin, z):
     """Steps on the signs or the tiers layout; `given` as in `run_votes`."""
     m = len(r)
@@ -290,7 +290,7 @@ def run_sigmoid(
         run_margins(r, rates, given, plan.table, plan.layout == "signs", *draws, line, margin, z)
 
 
-@lean
+@fused
 def squared_gradients(start, agent, tier, weight, r, scale, mid, touched, x, d, total):
     """Weighted sum over votes of the squared length of a vote's gradient; adds the gradients themselves to `total`.
 

@@ -1,32 +1,8 @@
-"""Small loops of shrinkage: isotonic regression, the likelihood of wins whose chance varies from pair to pair, and the
-mean rating of those whom each agent met.
-"""
+"""Small loops of shrinkage: the likelihood of wins whose chance varies, and the mean rating of those whom one met."""
 
 import math
 
 from softcondorcet.kernels.compile import lean
-
-
-@lean
-def pool_adjacent_violators(value, weight, first, mean, total, start):
-    """Replace `value` by the nearest values (weighted squares) that never rise inside a run; `first` begins each run.
-
-    `mean`, `total` and `start` are scratch as long as `value`.
-    """
-    blocks = 0
-    for k in range(len(value)):
-        mean[blocks], total[blocks], start[blocks] = value[k], weight[k], k
-        blocks += 1
-        while blocks > 1 and not first[start[blocks - 1]] and mean[blocks - 2] < mean[blocks - 1]:
-            both = total[blocks - 2] + total[blocks - 1]
-            mean[blocks - 2] += (mean[blocks - 1] - mean[blocks - 2]) * total[blocks - 1] / both
-            total[blocks - 2] = both
-            blocks -= 1
-    end = len(value)
-    for b in range(blocks - 1, -1, -1):
-        for k in range(start[b], end):
-            value[k] = mean[b]
-        end = start[b]
 
 
 @lean

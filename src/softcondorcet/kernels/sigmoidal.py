@@ -20,6 +20,8 @@ Every line is lifted by 1e-12, a thousand times what rounding can do to it.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from softcondorcet.arrays import Floats
@@ -49,7 +51,7 @@ def loss_parts(margin, x):
             w = margin[a, b]
             if w != 0.0:
                 lead = x[a] - x[b] if w > 0.0 else x[b] - x[a]
-                t = np.exp(-abs(lead))
+                t = math.exp(-abs(lead))
                 tail = abs(w) * t / (1.0 + t)
                 if lead >= 0.0:
                     rest += tail
@@ -69,7 +71,7 @@ def derivatives(margin, x, gradient, strength, hessian):
         for b in range(a):
             w = margin[a, b]
             lead = x[a] - x[b]
-            t = np.exp(-abs(lead))
+            t = math.exp(-abs(lead))
             slope = w * t / (1.0 + t) ** 2
             bend = slope * (1.0 - t) / (1.0 + t)
             if lead < 0.0:
@@ -100,7 +102,7 @@ def solve(hessian, strength, shift, gradient, free, count, factor, step):
             if p > q:
                 factor[p, q] = total / factor[q, q]
             elif total > 1e-14 * strength[a]:
-                factor[p, p] = np.sqrt(total)
+                factor[p, p] = math.sqrt(total)
             else:
                 return np.inf
     for p in range(count):
@@ -178,13 +180,13 @@ LIFT = 1e-12
 
 @kernel
 def logistic(d):
-    t = np.exp(-abs(d))
+    t = math.exp(-abs(d))
     return 1.0 / (1.0 + t) if d >= 0.0 else t / (1.0 + t)
 
 
 @kernel
 def slope_at(d):
-    t = np.exp(-abs(d))
+    t = math.exp(-abs(d))
     return t / (1.0 + t) ** 2
 
 

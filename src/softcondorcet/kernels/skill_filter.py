@@ -22,14 +22,14 @@ import numpy as np
 
 from softcondorcet.kernels.batch import exp
 from softcondorcet.kernels.bradley_terry import both
-from softcondorcet.kernels.compile import lean
+from softcondorcet.kernels.compile import fused
 
 SPREAD = 3.0 / math.pi**2
 MOST_STEPS = 1_000  # heavier votes are cut into so many steps
 LEVEL = 1e-12  # differences that rounding leaves of equal ratings
 
 
-@lean
+@fused
 def grow(variance, last, now, most, per_second, per_vote):
     """The variance of an agent before a vote; nan is a time that nobody knows."""
     passed = now - last
@@ -38,7 +38,7 @@ def grow(variance, last, now, most, per_second, per_vote):
     return min(variance + per_vote, max(most, variance))
 
 
-@lean
+@fused
 def look(mean, variance, tier, size, scale, rate):
     """Predict a vote: the pairs it puts the other way round, minus their log-likelihood; then move the scale."""
     wrong, surprise, slope = 0.0, 0.0, 0.0
@@ -62,7 +62,7 @@ def look(mean, variance, tier, size, scale, rate):
     return wrong, surprise
 
 
-@lean
+@fused
 def move(mean, variance, tier, size, share, sharp, gain, bend):
     """One step on the agents of a vote, from their means before it."""
     for i in range(size):
@@ -92,7 +92,7 @@ def move(mean, variance, tier, size, share, sharp, gain, bend):
         mean[i] += variance[i] * gain[i]
 
 
-@lean
+@fused
 def run_filter(mu, var, last, start, agent, tier, weight, when, law, sharp, scale, rate, limit, wrong, surprise, z):
     """One pass over the votes, in place. `law` is (most, per_second, per_vote, overlap); means stay within `limit`.
 

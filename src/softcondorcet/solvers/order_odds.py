@@ -144,6 +144,6 @@ class _Rows:
         m = len(order)
         ratings = np.zeros(m) if start is None else np.array(start, dtype=float)
         weak = np.maximum(precision * self.unit, np.finfo(float).tiny)
-        room = np.empty(len(self.arrays[1])), np.empty(m + 1, dtype=np.int64), np.empty((kernels.ROWS, m))
+        room = np.empty(len(self.arrays[1])), np.empty(m + 1, dtype=np.int64), tuple(np.empty((kernels.ROWS, m)))
         kernels.solve(*self.arrays, weak, order, link, ratings, tol, _STEPS, *room)
         return ratings
