@@ -257,7 +257,7 @@ def test_what_was_chosen_is_said_and_chains(tmp_path: Path, monkeypatch: pytest.
     assert "where lang=en: 2 of 3 votes" in done.output
     assert "--where lang=en" in done.output
     done = runner.invoke(main, ["convert", "votes.csv", "-", "--to", "csv", "--where", "lang=de"])
-    assert done.stdout.splitlines()[1:] == ["1,1,z,2,de", "1,2,y,2,de"]
+    assert done.stdout.splitlines()[1:] == ["y,z,model_b,2,de"]
 
 
 def test_a_cluster_is_told_where_conditions_go() -> None:

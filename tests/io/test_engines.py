@@ -165,7 +165,8 @@ def test_the_command_line_counts_out_of_core(tmp_path: Path) -> None:
     rows = pa.table(rows_of(votes))
     for k in range(2):
         pq.write_table(rows.slice(k * 750, 750), tmp_path / f"part-{k}.parquet")
-    sc.write(votes, f"{tmp_path}/votes.soi")
+    with pytest.warns(UserWarning, match="are games"):
+        sc.write(votes, f"{tmp_path}/votes.soi")
     ask = CliRunner().invoke
     engine = ask(main, ["rank", f"{tmp_path}/*.parquet", "--engine", "duckdb", "--memory", "300MB", "--format", "csv"])
     here = ask(main, ["rank", f"{tmp_path}/votes.soi", "--format", "csv"])

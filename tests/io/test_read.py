@@ -241,10 +241,10 @@ def test_write_refuses_what_it_cannot_keep(tmp_path: Path, capsys: pytest.Captur
             write(profile, tmp_path / "x.soc")
     with pytest.raises(OptionError, match="format of - must be"):
         write(Profile.from_rankings([["a", "b"]]), "-")
-    with pytest.warns(UserWarning, match="1 agents stand in no vote"):
+    with pytest.warns(UserWarning, match="does not keep: 1 agent in no vote"):
         write(Profile.from_rankings([["a", "b"]], agents=["a", "b", "c"]), tmp_path / "x.csv")
     write(Profile.from_rankings([["a", "b"]]), "-", "csv")
-    assert capsys.readouterr().out == "contest_id,rank,agent\n1,1,a\n1,2,b\n"
+    assert capsys.readouterr().out == "vote_id,rank,agent\n1,1,a\n1,2,b\n"
 
 
 def test_line_breaks_in_names_survive_in_tables(tmp_path: Path) -> None:

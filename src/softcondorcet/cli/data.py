@@ -66,18 +66,29 @@ def inspect(source: options.Source, form: str, strict: bool, fail_on: str | None
     "--to",
     "form",
     metavar="FORMAT",
-    help="Format to write, where the suffix of TARGET does not say: soc, csv, jsonl ...",
+    help="Format to write, where the suffix of TARGET does not say: soc, csv, jsonl, parquet, every_eval_ever ...",
 )
-def convert(source: options.Source, target: str, form: str | None) -> None:
+@click.option(
+    "--as",
+    "rows",
+    type=click.Choice(("battles", "rankings", "scores")),
+    help="What the rows of a table are; what FILE holds, if left out.",
+)
+def convert(source: options.Source, target: str, form: str | None, rows: Any) -> None:
     """Write the votes of FILE to TARGET in another format.
 
-    TARGET may be - for standard output.
+    TARGET may be - for standard output. What a format does not keep is counted on standard error.
+
+    \b
+    sco convert battles.csv battles.parquet
+    sco convert results/ scores.csv
+    sco convert results/ aggregates/ --to every_eval_ever
     """
     from softcondorcet.formatting import plural, printable
-    from softcondorcet.io.write import write
+    from softcondorcet.io.write import write_out
 
     profile = source.read()
-    write(profile, target, form)
+    options.say(write_out(profile, target, form, kind=rows))
     if target != "-":
         size = f"{plural(profile.n_votes, 'vote')} over {plural(profile.n_agents, 'agent')}"
         click.echo(f"{size} -> {printable(target)}", err=True)
@@ -106,14 +117,14 @@ def simulate(model: str, output: str, form: str | None, seed: int | None, **give
     uniform and skill are the tournaments of the paper: agents meet at random, or by similar skill. mallows and
     plackett-luce are the models of that name. cycle plants a majority cycle. demo is the data of 'sco demo'.
     """
-    from softcondorcet.io.write import write
+    from softcondorcet.io.write import write_out
 
     context = click.get_current_context()
     for option, models in _APPLIES.items():
         asked = context.get_parameter_source(option) is ParameterSource.COMMANDLINE
         check(not asked or model in models, f"--{option}", f"left out for {model}", given[option])
     profile = _simulated(model, seed=(7 if model == "demo" else 0) if seed is None else seed, **given)
-    write(profile, output, form or ("csv" if output == "-" else None))
+    options.say(write_out(profile, output, form or ("csv" if output == "-" else None)))
 
 
 def _simulated(model: str, *, votes: int, agents: int, size: int | None, phi: float, cycle: int, seed: int) -> Profile:

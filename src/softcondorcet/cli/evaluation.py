@@ -212,7 +212,8 @@ def robustness(
 )
 @options.LEVEL
 @options.SEED
-@options.formats(*options.TABLE, "latex")
+@options.formats(*options.TABLE, "latex", options.AGGREGATES)
+@options.OUTPUT
 @options.TOP
 @options.GROUP_BY
 @options.GROUPS
@@ -222,6 +223,7 @@ def bootstrap(
     settings: tuple[str, ...],
     resamples: int | None,
     form: str,
+    output: str | None,
     top: int | None,
     group_by: str | None,
     groups: int,
@@ -238,6 +240,7 @@ def bootstrap(
     from softcondorcet.formatting import plural
     from softcondorcet.uncertainty.bootstrap import bootstrap as run
 
+    options.check_output(form, output, top=top, group_by=group_by)
     chosen = settings_of(settings)
     with options.progress() as work:
         profile = source.read(work, keep=(group_by,) if group_by else ())
@@ -253,6 +256,9 @@ def bootstrap(
             options.show_groups(boards, form, top)
             return
         result = run(profile, method, n=n, watch=watch, **given, **chosen)
+    if output is not None:
+        options.write_aggregates(result, output)
+        return
     options.show(result, form, top, quiet=True)
     if form != "json":
         what, answer, *rest = result.summary()

@@ -19,7 +19,9 @@ from click.core import ParameterSource
 
 from softcondorcet.checks import check, near, one_of
 from softcondorcet.cli.output import (
+    AGGREGATES as AGGREGATES,
     DONE,
+    check_output as check_output,
     conclude as conclude,
     echo as echo,
     lines as lines,
@@ -30,6 +32,7 @@ from softcondorcet.cli.output import (
     show_rows as show_rows,
     show_table as show_table,
     width as width,
+    write_aggregates as write_aggregates,
 )
 from softcondorcet.cli.progress import Work as Work, progress as progress
 from softcondorcet.errors import DataError, NotConverged, OptionError
@@ -266,6 +269,7 @@ _COLOUR = click.option(
 
 
 TABLE = ("table", "md", "csv", "json")
+OUTPUT = click.option("-o", "--output", metavar="FOLDER", help=f"For --format {AGGREGATES}: a file for each agent.")
 METHOD = click.option("--method", default="sco", show_default=True, help="A method that 'sco methods' lists.")
 SEED = click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything drawn at random.")
 TOP = count("--top", None, "Only the best N agents.", metavar="N")

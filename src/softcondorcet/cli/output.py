@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from softcondorcet.checks import check
+
 if TYPE_CHECKING:
     from softcondorcet.text_table import Range
     from softcondorcet.uncertainty.by_group import ByGroup
 
+# The format that needs a folder.
+AGGREGATES = "every_eval_ever"
 # Where a command keeps what was done to the votes, until it prints JSON.
 DONE = "softcondorcet.done"
 # What programs read and people do not: older names of columns, and facts that pages show.
@@ -74,6 +78,20 @@ def conclude(texts: Iterable[str]) -> None:
     """The answer, last and in bold, to standard error."""
     for text in filter(None, texts):
         lines([text], err=True, bold=True)
+
+
+def check_output(form: str, output: str | None, **others: Any) -> None:
+    """A folder is needed for aggregates, and for nothing else; they are of all agents on one board."""
+    check((form == AGGREGATES) == (output is not None), "-o", f"a folder for --format {AGGREGATES}", output)
+    for name, value in others.items() if output is not None else ():
+        check(value is None, f"--{name.replace('_', '-')}", f"left out for --format {AGGREGATES}", value)
+
+
+def write_aggregates(result: Any, folder: str) -> None:
+    """Write a file for each agent of a result, and say what these do not keep."""
+    from softcondorcet.io.write import write_out
+
+    say(write_out(result, folder, AGGREGATES))
 
 
 def show(result: Any, form: str, *top: int | None, quiet: bool = False) -> None:

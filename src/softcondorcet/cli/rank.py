@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     metavar="RATINGS.json",
     help="Start from ratings saved with --format json.",
 )
-@options.formats(*options.TABLE, "latex")
+@options.formats(*options.TABLE, "latex", options.AGGREGATES)
+@options.OUTPUT
 @options.TOP
 @options.GROUP_BY
 @options.GROUPS
@@ -69,6 +70,7 @@ def rank(
     proof: bool,
     time_limit: float | None,
     form: str,
+    output: str | None,
     top: int | None,
     group_by: str | None,
     groups: int,
@@ -94,6 +96,7 @@ def rank(
     from softcondorcet.pairs import Pairs
 
     options.check_methods("--method", method)
+    options.check_output(form, output, top=top, group_by=group_by, control=control)
     limit = _time_limit(method, time_limit, proof, settings)
     chosen = _rank_options(method, {**limit, **given}, engine) | settings_of(settings)
     if fixed:
@@ -122,13 +125,14 @@ def rank(
             ratings = certify(votes, ratings, made_from_these=True, **limit)
         if not ratings.only_optimum:
             ratings = counted(votes, ratings)
-    if form == "table":
-        show_board(
-            votes, ratings, top=top, options={name: chosen[name] for name in chosen if name != "start"}, quiet=quiet
-        )
-        options.next_step("report")
-    else:
+    if output is not None:
+        options.write_aggregates(ratings, output)
+    elif form != "table":
         options.show(ratings, form, top, quiet=quiet)
+    else:
+        settled = {name: chosen[name] for name in chosen if name != "start"}
+        show_board(votes, ratings, top=top, options=settled, quiet=quiet)
+        options.next_step("report")
 
 
 def _by_group(

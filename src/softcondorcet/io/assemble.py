@@ -359,6 +359,7 @@ def replace_sides(fields: Fields) -> Fields:
     tied = tier[start[:-1][two]] == tier[start[:-1][two] + 1]
     if two.any() and ((side[two] != _UNKNOWN) & ((side[two] == _SIDES["tie"]) == tied)).all():
         fields["turned"] = two & (side == _SIDES["b"])
+        fields["columns"] = fields["columns"].without("winner")  # which says no more than that
     return fields
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,10 +10,40 @@ import numpy as np
 from softcondorcet.columns import Columns
 from softcondorcet.errors import DataError, OptionError
 from softcondorcet.formatting import plural
+from softcondorcet.io.cells import Table, is_blank
+from softcondorcet.io.number_text import read_numbers
 from softcondorcet.profile import Profile
 
+# Columns of a ballot: 1st, 2nd; choice 1, rank_2, preference3.
+_PLACE = re.compile(
+    r"(choice|rank|rank choice|preference|pref|place|vote)[\s_-]*(\d+)|(\d+)(?:st|nd|rd|th)(?:[\s_-]*choice)?", re.I
+)
 # Entries of a profile, at 8 bytes each and as many again while it is made.
 _MOST = 200_000_000
+
+
+def with_ranking(table: Table) -> Table:
+    """The table with one column ``ranking`` for columns such as ``1st, 2nd, 3rd`` or ``choice 1, choice 2``.
+
+    Blank cells are places that the ballot leaves open.
+    """
+    places = [_PLACE.fullmatch(title.strip()) for title in table.columns]
+    words = [found[1].casefold() if found and found[1] else "" for found in places]
+    titles = {int(found[2] or found[3]): t for found, t in zip(places, table.columns, strict=True) if found}
+    used = [titles[k] for k in sorted(titles)]
+    several = len({word for word, found in zip(words, places, strict=True) if found}) == 1
+    if len(used) < 2 or sorted(titles) != [*range(1, len(used) + 1)] or not several or table.find("ranking"):
+        return table
+    cells = [table.cells(title) for title in used]
+    if all(is_blank(cell) or _is_number(cell) for column in cells for cell in column):
+        return table  # scores in numbered columns
+    ranking = [[cell for cell in ballot if not is_blank(cell)] for ballot in zip(*cells, strict=True)]
+    columns = {title: table.cells(title) for title in table.columns if title not in used}
+    return Table(table.name, {**columns, "ranking": ranking}, table.place, text=table.text)
+
+
+def _is_number(cell: object) -> bool:
+    return read_numbers([cell], False) is not None
 
 
 def with_unlisted_last(profile: Profile) -> Profile:

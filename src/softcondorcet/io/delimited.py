@@ -9,23 +9,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Any, NoReturn
 
-import numpy as np
-
-from softcondorcet.arrays import Floats
-from softcondorcet.columns import Column
 from softcondorcet.errors import DataError
-from softcondorcet.io.cells import Table, fold, shown
-from softcondorcet.io.column_names import AGENT, GROUP, RANK, TIME, WEIGHT
+from softcondorcet.io.cells import Table, shown
 from softcondorcet.io.growing_column import BLOCK, GrowingColumn, TextColumns
-from softcondorcet.io.vote_columns import EXACT
+from softcondorcet.io.number_text import read_numbers
+from softcondorcet.io.profile_table import TableColumns, about_votes, plain
 from softcondorcet.profile import Profile
-
-# What a reader looks for in a table of rankings.
-_ROLES = {*AGENT, *RANK, *WEIGHT, *TIME, "contest_id", "ranking", "winner", "score", "higher_is_better"}
 
 
 def delimiter_of(text: str) -> str:
@@ -35,7 +28,7 @@ def delimiter_of(text: str) -> str:
 
 
 def one_header(text: str, delimiter: str) -> str:
-    """A pivot table of pandas has the tasks in its second line and the index's name in its third: one header of them.
+    """The text with one header line where it has two or three, as pivot tables and merged cells of spreadsheets do.
 
     The lines are kept, as blank ones, so that places in errors stay true.
     """
@@ -44,12 +37,47 @@ def one_header(text: str, delimiter: str) -> str:
         end = text.find("\n", end + 1)
         if end < 0:
             return text
-    rows = text[:end].split("\n")
-    first, second, third = ([cell.strip() for cell in row.rstrip("\r").split(delimiter)] for row in rows)
-    same = len(first) == len(second) == len(third) > 1 and not first[0] and len(set(first[1:])) == 1
-    if same and first[1] and third[0] and not any(third[1:]):
-        return "\n\n" + delimiter.join([third[0], *second[1:]]) + text[end:]
+    lines = text[:end].split("\n")
+    try:
+        first, second, third = rows = [[cell.strip() for cell in next(_csv(line, delimiter), [])] for line in lines]
+    except csv.Error:  # a quoted cell of several lines
+        return text
+    if not len(first) == len(second) == len(third) > 1:
+        return text
+    # A pivot table of pandas has the tasks in its second line and the index's name in its third.
+    if not first[0] and first[1] and len(set(first[1:])) == 1 and third[0] and not any(third[1:]):
+        return "\n\n" + _line([third[0], *second[1:]], delimiter) + text[end:]
+    if titles := titles_of_two(*rows):
+        return "\n" + _line(titles, delimiter) + text[len(lines[0]) + len(lines[1]) + 1 :]
     return text
+
+
+def _line(titles: list[str], delimiter: str) -> str:
+    target = io.StringIO()
+    csv.writer(target, delimiter=delimiter, lineterminator="").writerow(titles)
+    return target.getvalue()
+
+
+def titles_of_two(first: Sequence[Any], second: Sequence[Any], below: Sequence[Any]) -> list[str] | None:
+    """The titles in two header rows, of which the first has merged or repeated cells; None where there is one header.
+
+    The title is that of the second row, with that above it where titles would repeat.
+    """
+    above = [str(cell or "").strip() for cell in first]
+    titles = [str(cell or "").strip() or name for cell, name in zip(second, above, strict=True)]
+    merged = [not name or above.count(name) > 1 for name in above]
+    spread = [bool(str(cell or "").strip()) for cell, one in zip(second, merged, strict=True) if one]
+    if sum(merged[1:]) < 1 or not all(spread) or _has_number(second) or not _has_number(below):
+        return None
+    if len(set(titles)) == len(titles):
+        return titles
+    for k in range(1, len(above)):
+        above[k] = above[k] or above[k - 1]
+    return [title if title == name else f"{name} / {title}" for name, title in zip(above, titles, strict=True)]
+
+
+def _has_number(row: Sequence[Any]) -> bool:
+    return any(read_numbers([cell], False) is not None for cell in row if cell not in (None, ""))
 
 
 def parse_csv(text: str, name: str, delimiter: str | None = None) -> Table:
@@ -157,85 +185,37 @@ def _no_constant(word: str) -> NoReturn:
 _JSON = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_constant)
 
 
-def csv_of(profile: Profile, delimiter: str = ",") -> str:
-    """``contest_id, rank, agent`` rows, with all that the profile knows about its votes."""
-    vote = np.repeat(np.arange(profile.n_votes), profile.length)
-    columns: dict[str, list[Any]] = {
-        "contest_id": (vote + 1).tolist(),
-        "rank": (profile.tier + 1).tolist(),
-        "agent": [profile.agents[k] for k in profile.agent.tolist()],
-    }
-    votes = vote.tolist()
-    for name, cells in _about_votes(profile).items():
-        columns[name] = [cells[v] for v in votes]
-    if profile.score is not None:
-        columns["score"] = _numbers(profile.score)
-    for name, column in profile.entry_columns.items():
-        if fold(name) not in {*map(fold, columns), *_ROLES}:
-            columns[name] = _cells(column)
+def csv_text(columns: TableColumns, delimiter: str = ",") -> str:
+    """A table as csv."""
     target = io.StringIO()
-    writer = csv.writer(target, delimiter=delimiter, lineterminator="\n")
-    # The csv module does not quote these.
-    if any("\r" in name for name in (*columns, *profile.agents, *_names(profile))):
-        writer = csv.writer(target, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    # The csv module does not quote line ends of this kind.
+    names = (name for column in columns.values() if isinstance(column, list) for name in column if name)
+    odd = any("\r" in name for name in chain(columns, names))
+    quoting: Any = csv.QUOTE_NONNUMERIC if odd else csv.QUOTE_MINIMAL
+    writer = csv.writer(target, delimiter=delimiter, lineterminator="\n", quoting=quoting)
     writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    writer.writerows(zip(*map(plain, columns.values()), strict=True))
     return target.getvalue()
 
 
-def jsonl_of(profile: Profile) -> str:
+def jsonl_text(columns: TableColumns) -> str:
+    """A table as one object per row, without what is blank."""
+    rows = zip(*map(plain, columns.values()), strict=True)
+    return _lines_of({name: cell for name, cell in zip(columns, row, strict=True) if cell is not None} for row in rows)
+
+
+def rankings_jsonl(profile: Profile) -> str:
     """One object per vote: ``ranking``, and all that the profile knows about its votes; scores in the same order."""
-    columns = _about_votes(profile)
-    score = None if profile.score is None else _numbers(profile.score)
-    lines = []
-    for v, tiers in enumerate(profile.rankings()):
-        row: dict[str, Any] = {"ranking": [tier[0] if len(tier) == 1 else tier for tier in tiers]}
-        row |= {name: cells[v] for name, cells in columns.items() if cells[v] is not None}
-        if score is not None:
-            row["score"] = score[profile.start[v] : profile.start[v + 1]]
-        lines.append(json.dumps(row, ensure_ascii=False))
-    return "\n".join([*lines, ""])
+    columns = {name: plain(column) for name, column in about_votes(profile).items()}
+    score = None if profile.score is None else plain(profile.score)
+
+    def row(v: int, tiers: list[list[str]]) -> dict[str, Any]:
+        vote: dict[str, Any] = {"ranking": [tier[0] if len(tier) == 1 else tier for tier in tiers]}
+        vote |= {name: cells[v] for name, cells in columns.items() if cells[v] is not None}
+        return vote if score is None else vote | {"score": score[profile.start[v] : profile.start[v + 1]]}
+
+    return _lines_of(row(v, tiers) for v, tiers in enumerate(profile.rankings()))
 
 
-def _about_votes(profile: Profile) -> dict[str, list[Any]]:
-    """Weight, group, time, voter, other columns and direction of scores of each vote: those that it has.
-
-    A column without a role whose name a reader would take for one gets a line below its name.
-    """
-    columns: dict[str, list[Any]] = {}
-    if (profile.weight != 1).any():
-        columns["weight"] = [_short(weight) for weight in profile.weight.tolist()]
-    group = profile.group_by if profile.group_by and profile.group_by.casefold() in GROUP else "group"
-    if profile.group is not None:
-        columns[group] = [profile.groups[k] for k in profile.group.tolist()]
-    if profile.when is not None:
-        columns["when"] = [_short(when) for when in profile.when.tolist()]
-    taken = {*_ROLES, *([group.casefold()] if profile.group is not None else [])}
-    for name, column in profile.columns.items():
-        if name != profile.group_by:
-            free = name
-            while free.casefold() in taken:
-                free += "_"
-            taken.add(free.casefold())
-            columns[free] = _cells(column)
-    if profile.higher_is_better is not None:
-        columns["higher_is_better"] = profile.higher_is_better.astype(int).tolist()
-    return columns
-
-
-def _cells(column: Column) -> list[Any]:
-    return column.cells() if column.values is None else _numbers(column.values)
-
-
-def _names(profile: Profile) -> list[str]:
-    both = (*profile.columns.values(), *profile.entry_columns.values())
-    return [name for column in both for name in column.names]
-
-
-def _numbers(values: Floats) -> list[float | int | None]:
-    """Numbers as they are read again, None for nan; whole ones without a point where no digit is lost."""
-    return [None if x != x else int(x) if x.is_integer() and abs(x) < EXACT else x for x in values.tolist()]
-
-
-def _short(number: float) -> float | int:
-    return int(number) if number.is_integer() else number
+def _lines_of(rows: Iterable[dict[str, Any]]) -> str:
+    return "\n".join([*(json.dumps(row, ensure_ascii=False) for row in rows), ""])

@@ -13,6 +13,7 @@ from softcondorcet.errors import DataError
 from softcondorcet.formatting import some
 from softcondorcet.installation import needs
 from softcondorcet.io.cells import Table
+from softcondorcet.io.delimited import titles_of_two
 from softcondorcet.io.input_files import InputFile
 
 _CELLS = 20_000_000
@@ -63,6 +64,8 @@ def _rows(sheet: Any, name: str) -> list[tuple[int, list[Any]]]:
 
 def _table(rows: list[tuple[int, list[Any]]], name: str) -> Table:
     (_, header), *body = rows
+    if len(body) > 1 and (titles_of := titles_of_two(header, body[0][1], body[1][1])):
+        header, body = titles_of, body[1:]
     filled = [k for k in range(len(header)) if header[k] != "" or any(row[k] != "" for _, row in body)]
     titles = [str(header[k]).strip() for k in filled]
     twice = next((title for title in titles if title and titles.count(title) > 1), None)

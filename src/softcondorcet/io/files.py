@@ -22,7 +22,7 @@ from softcondorcet.io import archives, preflib
 from softcondorcet.io.agent_facts import AgentFacts, agent_facts_of, described
 from softcondorcet.io.assemble import READERS
 from softcondorcet.io.balance import GROUPS
-from softcondorcet.io.ballots import with_unlisted_last
+from softcondorcet.io.ballots import with_ranking, with_unlisted_last
 from softcondorcet.io.both_orders import joined
 from softcondorcet.io.cells import Table, as_table
 from softcondorcet.io.column_names import KINDS, pick
@@ -416,6 +416,8 @@ def _profile(
     columns = options.columns or {}
     if not table.n_rows:
         raise DataError(f"{table.name}: no rows; expected at least one")
+    if not columns and options.kind in (None, "rankings"):
+        table = with_ranking(table)
     records = read_table(table, options.kind, columns, options.logs, decimal_comma)
     if records is not None:
         records.notes[:0] = notes

@@ -11,14 +11,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softcondorcet.columns import Column
 from softcondorcet.errors import DataError
 from softcondorcet.formatting import some
 from softcondorcet.io import metric_names
-from softcondorcet.io.cells import Table, fold, is_blank, read_flag, read_name, shown
+from softcondorcet.io.cells import Table, fold, is_blank, read_flag, read_name, read_number, shown
 from softcondorcet.io.column_names import AGENT, AGENTS, CONTEST, PAIRS, RANK, SCORE, TASK
-from softcondorcet.io.number_text import Numbers, comma_is_decimal, is_missing, read_numbers
+from softcondorcet.io.number_text import comma_is_decimal, is_missing, read_flags, read_numbers
 from softcondorcet.io.records import NONE, Codes, Options, Scores, as_codes
 from softcondorcet.io.vote_columns import VoteRows, other_columns
 
@@ -45,9 +46,7 @@ MEASURED = (
     *("mean_return", "solved", "cpu_time", "wall_time", "seconds"),
 )
 ORDER = ("accuracy", "acc", "exact_match", "f1", "score")
-_JUDGE = ("judge", "judge_id", "grader")
-_FLAGS = {"true": 1.0, "yes": 1.0, "pass": 1.0, "passed": 1.0, "correct": 1.0}
-_FLAGS |= {"false": 0.0, "no": 0.0, "fail": 0.0, "failed": 0.0, "incorrect": 0.0, "wrong": 0.0}
+JUDGE = ("judge", "judge_id", "grader")
 
 
 def read_item_scores(
@@ -59,7 +58,7 @@ def read_item_scores(
     """
     given, options = columns or {}, options or Options()
     roles = {"agent": AGENTS, "task": TASK, "score": (*SCORE, *MEASURED), "item": ITEM, "repeat": REPEAT}
-    roles |= {"judge": _JUDGE}
+    roles |= {"judge": JUDGE}
     found = {role: table.need(given[role]) if given.get(role) else table.find(*names) for role, names in roles.items()}
     agent, task, score, item, repeat, judge = found.values()
     metric = table.find(*METRIC)
@@ -90,9 +89,9 @@ def read_item_scores(
     measured = "" if score.strip().casefold() in SCORE else score.strip()
     scores.metric = _codes(table, metric) if metric else as_codes(np.zeros(rows, dtype=np.int32), [measured])
     scores.asks = bool(metric or measured)
-    scores.item = _items(table, item, judge) if item else Codes(rows)
+    scores.item = _items(table, item, judge, scores.task.array) if item else Codes(rows)
     _add_directions(table, scores)
-    _add_columns(table, {*found.values(), metric}, options, scores)
+    _add_columns(table, {*found.values(), metric} - {judge}, options, scores)
     said = [f"items in {item!r}"] if item else []
     said += [f"repeats in {repeat!r} are averaged"] if repeat else []
     said += [f"scores in {score!r}"] if measured else []
@@ -141,19 +140,31 @@ def _as_codes(column: Column) -> Codes:
 
 
 def _needs_names(table: Table, task: str, score: str) -> bool:
-    """Whether the reader of plain scores cannot take them: percent signs, or a task that is to be low by its name."""
-    if any(isinstance(value, str) and value.rstrip().endswith("%") for value in table.column(score).values):
+    """Whether the reader of plain scores cannot take them: cells as people write them, or names that say more."""
+    cells = [value for value in table.column(score).values if isinstance(value, str)]
+    if any(not is_missing(value) and not _is_plain(value) for value in cells):
+        return True
+    names = [value for value in table.column(task).values if isinstance(value, str)]
+    if any(map(metric_names.is_summary, names)):
         return True
     if table.find("higher_is_better"):
         return False
-    names = (value for value in table.column(task).values if isinstance(value, str))
     return any(metric_names.higher_is_better(name) is False for name in names)
+
+
+def _is_plain(cell: str) -> bool:
+    """Whether a number is written as the reader of plain scores takes it; other words are its errors."""
+    try:
+        read_number(cell)
+    except ValueError:
+        return read_numbers([cell], False) is None
+    return True
 
 
 def _add_numbers(table: Table, score: str, options: Options, scores: Scores) -> None:
     cells = table.cells(score)
     comma = comma_is_decimal(table.column(score).values)
-    found = _flags(cells) or read_numbers(cells, bool(comma))
+    found = read_flags(cells) or read_numbers(cells, bool(comma))
     if found is None:
         for row, cell in enumerate(cells):
             if not is_missing(cell) and read_numbers([cell], bool(comma)) is None:
@@ -172,15 +183,6 @@ def _add_numbers(table: Table, score: str, options: Options, scores: Scores) -> 
         scores.failed += found.failed
 
 
-def _flags(cells: list[object]) -> Numbers | None:
-    """A column of words such as true and false, or pass and fail; None where it is none."""
-    words = [None if is_missing(cell) else _FLAGS.get(str(cell).strip().casefold(), -1.0) for cell in cells]
-    known = [word for word in words if word is not None]
-    if not known or min(known) < 0:
-        return None
-    return Numbers([float("nan") if word is None else word for word in words], len(words) - len(known), [])
-
-
 def _codes(table: Table, column: str) -> Codes:
     names = table.read(column, read_name)
     code: dict[str, int] = {}
@@ -188,19 +190,27 @@ def _codes(table: Table, column: str) -> Codes:
     return as_codes(translation[table.column(column).codes], list(code))
 
 
-def _items(table: Table, item: str, judge: str | None) -> Codes:
-    """One code for each item, and for each judge of an item where there are several judges."""
+def _items(table: Table, item: str, judge: str | None, task: NDArray[np.int32]) -> Codes:
+    """One code for each item, and for each judge of an item where some item has several; blank is a whole task."""
     cells = table.column(item)
-    blank = next((k for k, value in enumerate(cells.values) if is_blank(value)), None)
-    if blank is not None:
-        row = int(np.argmax(cells.codes == blank))
+    blank = np.isin(cells.codes, [k for k, value in enumerate(cells.values) if is_blank(value)])
+    both = blank & np.isin(task, task[~blank])
+    if both.any() or blank.all():
+        row = int(np.argmax(both | blank))
         raise DataError(f"{table.place(row)}: {item} is blank; expected the item of the score")
+    names = ["" if is_blank(value) else read_name(value) for value in cells.values]
+    code: dict[str, int] = {"": NONE}
+    translation = np.array([code.setdefault(name, len(code) - 1) for name in names], dtype=np.int32)
+    items = as_codes(translation[cells.codes], [*code][1:])
     if judge is None or len(table.column(judge).values) < 2:
-        return _codes(table, item)
-    items, judges = _codes(table, item), _codes(table, judge)
-    pairs = items.array.astype(np.int64) * len(judges.values) + judges.array
-    distinct, codes = np.unique(pairs, return_inverse=True)
+        return items
+    judges = _codes(table, judge)
+    pairs = np.where(blank, NONE, items.array.astype(np.int64) * len(judges.values) + judges.array)
+    distinct, codes = np.unique(pairs[~blank], return_inverse=True)
+    if len(distinct) == len(items.values):
+        return items
     named = [
         f"{items.names[k // len(judges.values)]}, {judges.names[k % len(judges.values)]}" for k in distinct.tolist()
     ]
-    return as_codes(codes.astype(np.int32), named)
+    pairs[~blank] = codes
+    return as_codes(pairs.astype(np.int32), named)

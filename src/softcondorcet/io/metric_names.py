@@ -17,11 +17,20 @@ LOWER = frozenset(
         *("loss", "perplexity", "ppl", "nll", "error", "errors", "err", "latency", "wer"),
         *("cer", "ter", "mer", "mae", "rmse", "mse", "time", "seconds"),
         *("runtime", "duration", "cost", "price", "toxicity", "hallucination", "hallucinations", "flops", "memory"),
+        *("rank", "ranking", "place", "position"),
         *("regret", "distance", "fid", "fvd", "kid", "lpips", "brier", "ece", "bpb"),
         "bpc",
     )
 )
-_LOWER_PHRASES = ("bits per byte", "bits per character", "brier score", "time to", "longest common prefix length")
+_LOWER_PHRASES = (
+    "lower is better",
+    "lower better",
+    "bits per byte",
+    "bits per character",
+    "brier score",
+    "time to",
+    "longest common prefix length",
+)
 HIGHER = frozenset(
     (
         *("acc", "accuracy", "match", "em", "f1", "precision", "recall", "auc", "auroc"),
@@ -32,7 +41,15 @@ HIGHER = frozenset(
         *("throughput", "comparable", "mc1", "mc2", "bertscore"),
     )
 )
-_HIGHER_PHRASES = ("bert score", "r squared", "win rate", "v measure")
+_HIGHER_PHRASES = (
+    "higher is better",
+    "higher better",
+    "bert score",
+    "r squared",
+    "win rate",
+    "v measure",
+    "reciprocal rank",
+)
 # Columns of a leaderboard that sum up the others, or that describe the agent: never a task.
 SUMMARIES = frozenset(
     f"{word}{end}"
@@ -49,6 +66,12 @@ SUMMARIES = frozenset(
         "micro avg",
         "mean win rate",
         "average win rate",
+        "global average",
+        "global avg",
+        "grand total",
+        "sum",
+        "aggregate",
+        "final",
     )
     for end in ("", " score", " rank", " accuracy", " acc")
 )
@@ -57,6 +80,7 @@ FACTS = frozenset(
         *("id", "index", "no", "row", "year", "params", "parameters", "num params", "n params", "n parameters"),
         *("number of parameters", "params b", "parameters b", "size", "size b", "model size", "context"),
         *("embedding dimensions", "dimensions", "zero shot", "release date"),
+        *("memory usage", "hub", "co\u2082 cost", "co2 cost", "co2 emissions", "number of params"),
         *("context length", "max tokens", "likes", "hub likes", "downloads", "votes", "count", "avg length"),
     )
 )
@@ -87,6 +111,9 @@ _FIRST = frozenset(
 )
 
 
+_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+
+
 def words_of(name: str) -> list[str]:
     """The words of a name in lower case: ``Error-Rate (%)`` is error, rate."""
     apart = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
@@ -100,7 +127,14 @@ def higher_is_better(name: str) -> bool | None:
     """
     if ("\u2191" in name) != ("\u2193" in name):  # an arrow in a table says it
         return "\u2191" in name
-    words = words_of(name)
+    if re.search(r"rank\s?[@-]\s?\d", name.casefold()):  # the share of answers among the first few
+        return True
+    answer = _by_words(words_of(name))
+    inner = _IN_BRACKETS.sub(" ", name)  # Cost ($/1M tokens) is a cost
+    return answer if answer is not None or inner == name else _by_words(words_of(inner))
+
+
+def _by_words(words: list[str]) -> bool | None:
     joined = f" {' '.join(words)} "
     for phrases, answer in ((_LOWER_PHRASES, False), (_HIGHER_PHRASES, True)):
         if any(f" {phrase} " in joined for phrase in phrases):
@@ -122,14 +156,14 @@ def metric_is_higher_better(metric: str) -> bool | None:
 
 def is_summary(name: str) -> bool:
     """Whether a column is the mean, the rank or the total of the others."""
-    return " ".join(words_of(re.sub(r"\([^)]*\)", " ", name))) in SUMMARIES
+    return " ".join(words_of(_IN_BRACKETS.sub(" ", name))) in SUMMARIES
 
 
 def is_fact(name: str) -> bool:
     """Whether a column of numbers describes the agent rather than what it scored."""
-    words = words_of(name)
+    words = words_of(_IN_BRACKETS.sub(" ", name)) or words_of(name)
     counted = len(words) > 1 and words[0] in ("n", "num")
-    return name.strip() in ("", "#") or counted or " ".join(words) in FACTS
+    return name.strip() in ("", "#") or counted or not FACTS.isdisjoint((" ".join(words), " ".join(words_of(name))))
 
 
 def is_spread(name: str) -> bool:

@@ -37,7 +37,7 @@ RESULT = (
 )
 # Of numbers, nobody knows whether 0 is a tie or the first; 1 and 2 alone are the first and the second.
 _WORDS = ("verdict", "preference", "preferred", "preferred_model", "choice", "label")
-_POINTS = (
+POINTS = (
     *(("home_score", "away_score"), ("home_goals", "away_goals"), ("fthg", "ftag"), ("score_a", "score_b")),
     *(("score_1", "score_2"), ("score1", "score2"), ("points_a", "points_b"), ("points_1", "points_2")),
 )
@@ -87,7 +87,7 @@ def read_outcomes(table: Table, columns: Mapping[str, str] | None = None, keep: 
         (found for name in RESULT if (found := table.find(name)) and not _is_scores(table, found)), None
     )
     if column is None:
-        points = next(((x, y) for p, q in _POINTS if (x := table.find(p)) and (y := table.find(q))), None)
+        points = next(((x, y) for p, q in POINTS if (x := table.find(p)) and (y := table.find(q))), None)
         return None if points is None or "winner" in given else _of_points(table, a, b, points, keep)
     if given or (column.strip().casefold() == "winner" and (a.strip().casefold(), b.strip().casefold()) in PAIRS):
         words = [str(value).strip().casefold() for value in table.column(column).values]

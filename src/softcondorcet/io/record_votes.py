@@ -145,10 +145,14 @@ def nothing(rows: Rows) -> DataError:
 
 
 def _asked(scores: Scores, options: Options) -> NDArray[np.bool_]:
-    """Rows of the tasks that the user asked for; all where none was named."""
+    """Rows of the tasks that the user asked for; where none was named, of all that do not sum up others."""
     keep = np.ones(len(scores), dtype=bool)
+    known = scores.task.names
+    summaries = [name for name in known if metric_names.is_summary(name)]
+    if not options.tasks and 0 < len(summaries) < len(known):
+        scores.notes.append(f"no tasks, as they sum up others: {some(map(repr, summaries))}; --task NAME takes one")
+        keep = ~np.isin(scores.task.array, [scores.task.values[name] for name in summaries])
     if options.tasks:
-        known = scores.task.names
         for name in options.tasks:
             one_of("tasks", known, name, "among")
         chosen = np.array([name in options.tasks for name in known])

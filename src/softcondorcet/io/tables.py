@@ -19,6 +19,7 @@ from softcondorcet.io.cells import Cells, Table, shown
 from softcondorcet.io.column_names import AGENT, PAIRS, SCORE, TASK, fitting
 from softcondorcet.io.input_files import InputFile, brief
 from softcondorcet.io.item_scores import ITEM, REPEAT, read_item_scores
+from softcondorcet.io.logs import promptfoo
 from softcondorcet.io.logs.common import agent_of
 from softcondorcet.io.outcomes import missing_outcome, read_outcomes
 from softcondorcet.io.records import Battles, Options, Scores
@@ -44,6 +45,8 @@ def read_table(
     if found is None and kind in (None, "scores") and roles <= _ITEM:
         found = read_item_scores(table, columns, options)
     if found is not None or fitting(table, kind, columns):
+        return found
+    if kind in (None, "scores") and not roles and (found := promptfoo.read_table(table)):
         return found
     if kind in (None, "scores") and roles <= {"agent"}:
         found = read_wide(table, options, decimal_comma, columns.get("agent"))
@@ -80,9 +83,19 @@ def text_table(text: str, name: str, format: str | None) -> tuple[Table, bool | 
         most = max(tables, key=lambda table: table.n_rows)
         return most, None, [f"the longest of {len(tables)} tables in the text"] if len(tables) > 1 else []
     below, notes = _below_titles(text)
+    if format is None and (apart := _between_blanks(below)):
+        below = apart
     delimiter = "\t" if format == "tsv" else delimited.delimiter_of(below)
     table = delimited.parse_csv(delimited.one_header(below, delimiter), name, delimiter)
     return table, True if delimiter == ";" else None, notes
+
+
+def _between_blanks(text: str) -> str | None:
+    """The text with tabs for two blanks or more between its cells, as terminals print tables; None for any other."""
+    first = text.lstrip("\r\n").partition("\n")[0].strip()
+    if any(mark in first for mark in ",\t;|") or not re.search(r"\S {2,}\S", first):
+        return None
+    return "\n".join(re.sub(r" {2,}", "\t", line.strip()) for line in text.split("\n"))
 
 
 def _below_titles(text: str) -> tuple[str, list[str]]:
@@ -92,14 +105,19 @@ def _below_titles(text: str) -> tuple[str, list[str]]:
     widest = max((len(row) for row in cells), default=0)
     first = next((k for k, row in enumerate(cells) if len(row) == widest), 0)
     above = [k for k, row in enumerate(cells[:first]) if row]
+    if above and widest > 1 and all(lines[k].startswith("#") for k in above):
+        return _without_lines(text, first, cells[above[0]][0], len(above))
     plain = all(len(cells[k]) == 1 and '"' not in lines[k] for k in above)
     # A header of one cell is one; a title stands in a line of blank cells, or above a header of several.
     if widest < 3 or not above or not plain or not any(mark in lines[above[0]] for mark in ",;\t|"):
         return text, []
+    return _without_lines(text, first, cells[above[0]][0], len(above))
+
+
+def _without_lines(text: str, first: int, title: str, count: int) -> tuple[str, list[str]]:
+    """The text from the line `first`, with blank lines above it, so that places in errors stay true."""
     rest = text.split("\n", first)[-1]
-    return "\n" * first + rest, [
-        f"{plural(len(above), 'line')} above the table left out: {cells[above[0]][0].strip()!r}"
-    ]
+    return "\n" * first + rest, [f"{plural(count, 'line')} above the table left out: {title.strip()!r}"]
 
 
 def json_table(found: Any, name: str) -> Table:

@@ -18,23 +18,12 @@ from softcondorcet.formatting import some
 from softcondorcet.io import metric_names
 from softcondorcet.io.cells import Table, is_blank, shown
 from softcondorcet.io.column_names import AGENTS, SCORE, TASK
-from softcondorcet.io.number_text import Numbers, comma_is_decimal, is_missing, read_numbers
+from softcondorcet.io.number_text import Numbers, comma_is_decimal, is_missing, read_flags, read_numbers
 from softcondorcet.io.outcomes import PLAYERS
 from softcondorcet.io.records import Battles, Options, Scores, name_of
+from softcondorcet.io.transposed import are_tasks, read_transposed
 from softcondorcet.io.win_counts import read_matrix
 
-_TRANSPOSED = (
-    "task",
-    "tasks",
-    "benchmark",
-    "benchmarks",
-    "dataset",
-    "datasets",
-    "scenario",
-    "metric",
-    "instance",
-    "problem",
-)
 _REPEATS = ("seed", "run", "trial", "repeat", "replicate", "fold", "epoch")
 # Columns of other kinds of table: one that has them and is none of those is not wide but mistaken.
 _NO_WIDE = ("winner", "ranking", "contest_id", "contest", "preference", "higher_is_better", "weight", "count", "judge")
@@ -64,16 +53,19 @@ def read_wide(
     agent = table.need(named) if named else _agents(texts, cells)
     texts, numbers[agent] = [*dict.fromkeys((*texts, *([agent] if named else [])))], None
     columns = {title: found for title in titles if (found := numbers[title]) is not None}
+    if not columns:  # beside numbers, yes and no say something about the agent
+        columns = {title: found for title in titles if title != agent and (found := read_flags(cells[title]))}
+        texts = [title for title in texts if title not in columns]
     long = table.find(*TASK) in texts[1:]  # a long table whose score has another name
     if not texts or long:
         return None
     _refuse_spoilt(table, [title for title in texts if title != agent], cells, lone)
     if not columns:
         return None
-    if not named and agent == texts[0] and agent.strip().casefold() in _TRANSPOSED:
+    if not named and are_tasks(agent, cells[agent], [*columns]):
         if len(columns) < 2 or table.find(*SCORE):
             return None
-        return _transposed(table, agent, cells[agent], columns, options)
+        return read_transposed(table, agent, cells[agent], columns, options)
     scores = Scores(table.name)
     tasks = _tasks(columns, options, scores)
     blank = _blank_rows(cells[agent], columns, len(titles) > 1)
@@ -83,6 +75,9 @@ def read_wide(
     ]
     if blank:
         scores.left_out["rows without any cell"] += len(blank)
+    if sums := {row: name for row, name in enumerate(names) if name and _sums_up(name)}:
+        names = [None if row in sums else name for row, name in enumerate(names)]
+        scores.left_out[f"rows that sum up others: {some(map(repr, sums.values()))}"] += len(sums)
     ignored = [title for title in texts if title != agent]
     repeats = [title for title in columns if title.strip().casefold() in _REPEATS]
     if not named and not options.said and len(texts) == 1 and (matrix := read_matrix(table, agent, names, columns)):
@@ -117,10 +112,11 @@ def _refuse_twice(table: Table, names: list[str | None], repeats: dict[str, Numb
 
 
 def _agents(texts: list[str], cells: dict[str, list[Any]]) -> str:
-    """The column of text that names the agents: by its name, else the first without repeats, else the first."""
+    """The column of text that names the rows: by its name, else the first without repeats, else the first."""
     known = [title for title in texts if title.strip().casefold() in AGENTS]
     distinct = [title for title in texts if len({*cells[title]}) == len(cells[title]) and not _days(cells[title])]
-    return (known or distinct or texts or [""])[0]
+    tasks = [title for title in texts if title and are_tasks(title, [], [])]
+    return (known or tasks or distinct or texts or [""])[0]
 
 
 def _nested(cells: list[Any]) -> bool:
@@ -132,6 +128,11 @@ def _blank_rows(agents: list[Any], columns: dict[str, Numbers], several: bool) -
     """Rows without any cell, which spreadsheets leave at the end."""
     rows = [row for row, cell in enumerate(agents) if is_blank(cell)] if several else []
     return {row for row in rows if all(column.values[row] != column.values[row] for column in columns.values())}
+
+
+def _sums_up(name: str) -> bool:
+    """Whether the row of such an agent is the total or the mean of the others."""
+    return metric_names.is_summary(name) and "rank" not in metric_names.words_of(name)
 
 
 def _without_link(name: str) -> str:
@@ -152,11 +153,12 @@ def _tasks(columns: dict[str, Numbers], options: Options, scores: Scores) -> lis
     spreads = [title for title in columns if metric_names.is_spread(title)]
     facts = [title for title in columns if metric_names.is_fact(title) and title not in spreads]
     repeats = [title for title in columns if title.strip().casefold() in _REPEATS]
-    tasks = [title for title in columns if title not in (*summaries, *spreads, *facts, *repeats)]
+    again = [title for title in columns if title.strip().casefold().endswith(" raw") and title.strip()[:-4] in columns]
+    tasks = [title for title in columns if title not in (*summaries, *spreads, *facts, *repeats, *again)]
     if not tasks:
         tasks, summaries = summaries, []
     left = {"sum up others": summaries, "describe the agent": facts, "number its runs": repeats}
-    left["say how sure others are"] = spreads
+    left |= {"say how sure others are": spreads, "are others on another scale": again}
     for what, names in left.items():
         if names:
             scores.notes.append(f"no tasks, as they {what}: {some(map(repr, names), 8)}; --task NAME takes one")
@@ -179,39 +181,18 @@ def _column(
             "(below all others) or --failures absent (left out) for runs that failed"
         )
     failed = set(found.failed) if options.failures == "last" else set()
+    if found.places:
+        scores.higher[task or title, ""] = False
+    absent = 0
     for row, (name, value) in enumerate(zip(names, found.values, strict=True)):
         if name is not None and row in failed:
             scores.add_failed(name, task or title)
         elif name is not None and value == value:
             scores.add(name, task or title, value)
-    absent = found.missing + (0 if failed else len(found.failed)) - names.count(None)
+        else:
+            absent += name is not None
     if absent:
         scores.left_out["blank cells: the agent is absent from the task"] += absent
-
-
-def _transposed(table: Table, first: str, cells: list[Any], columns: dict[str, Numbers], options: Options) -> Scores:
-    scores = Scores(table.name)
-    agents = [title for title in columns if not metric_names.is_summary(title)]
-    for row, cell in enumerate(cells):
-        task = name_of(cell, table.place(row), first)
-        if metric_names.is_summary(task) and task not in options.tasks:
-            scores.notes.append(f"no task, as it sums up others: {task!r}; --task NAME takes one")
-            continue
-        for title in agents:
-            value = columns[title].values[row]
-            if row in columns[title].failed and options.failures is None:
-                raise DataError(
-                    f"{table.place(row)}: {title} is {shown(table.cells(title)[row])}; expected a number, "
-                    "or --failures last or absent"
-                )
-            if row in columns[title].failed and options.failures == "last":
-                scores.add_failed(title, task)
-            elif value == value:
-                scores.add(title, task, value)
-            else:
-                scores.left_out["blank cells: the agent is absent from the task"] += 1
-    scores.notes.insert(0, f"wide table: tasks in {first!r}, {len(agents):,} agents ({some(agents)})")
-    return scores
 
 
 def _refuse_spoilt(table: Table, texts: list[str], cells: dict[str, list[Any]], decimal_comma: bool) -> None:

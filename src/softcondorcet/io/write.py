@@ -1,31 +1,61 @@
-"""Writing profiles: PrefLib, csv, tsv, jsonl; to a path, an open file or stdout."""
+"""Writing profiles: PrefLib, csv, tsv, jsonl, Parquet, Every Eval Ever; to a path, an open file or stdout."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import sys
 import warnings
 from itertools import chain
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from softcondorcet.checks import check
+from softcondorcet.checks import check, one_of
 from softcondorcet.errors import DataError
+from softcondorcet.formatting import plural, some
+from softcondorcet.installation import needs
 from softcondorcet.io import delimited, preflib
 from softcondorcet.io.archives import reason
+from softcondorcet.io.column_names import KINDS
 from softcondorcet.io.input_files import suffix_of
+from softcondorcet.io.profile_table import TableColumns, TableKind, lost_entries, lost_with_agents, table_of
 from softcondorcet.profile import Profile, as_profile
+from softcondorcet.ratings import Ratings
 
-WRITABLE = (*preflib.TYPES, "preflib", "csv", "tsv", "jsonl")
+if TYPE_CHECKING:
+    from softcondorcet.uncertainty.intervals import Intervals
+
+EVER = "every_eval_ever"
+_TABLES = ("csv", "tsv", "jsonl", "parquet")
+WRITABLE = (*preflib.TYPES, "preflib", *_TABLES, EVER)
 
 
-def write(profile: Profile, target: str | os.PathLike[str] | IO[Any], format: str | None = None) -> None:
-    """Write a profile to a path, an open file or stdout (``"-"``); the suffix tells the format unless it is given.
+def write(
+    data: Profile | Ratings | Intervals,
+    target: str | os.PathLike[str] | IO[Any],
+    format: str | None = None,
+    *,
+    kind: TableKind | None = None,
+) -> None:
+    """Write votes to a path, an open file or stdout (``"-"``); the suffix tells the format unless it is given.
 
-    Formats: soc, soi, toc, toi, preflib, csv and tsv (one row per contest and agent), jsonl; a path that ends in
-    ``.gz`` is compressed. PrefLib alone keeps agents that stand in no vote; the others alone keep groups, times,
-    voters, scores and other columns.
+    Formats: soc, soi, toc, toi, preflib; csv, tsv, jsonl and parquet; a path that ends in ``.gz`` is compressed.
+    ``kind`` says what the rows of a table are: ``"battles"``, ``"rankings"`` or ``"scores"``; without it, what the
+    votes were read from. ``every_eval_ever`` writes a folder with a file for each agent: its scores, or, given ratings
+    or their intervals in place of votes, its rating. What a format does not keep is counted in one warning.
     """
+    if lost := write_out(data, target, format, kind=kind):
+        warnings.warn(lost[0], stacklevel=2)
+
+
+def write_out(
+    data: Profile | Ratings | Intervals,
+    target: str | os.PathLike[str] | IO[Any],
+    format: str | None = None,
+    *,
+    kind: TableKind | None = None,
+) -> list[str]:
+    """``write``; what is not kept comes back as a line, if there is anything, in place of a warning."""
     path = os.fsdecode(target) if isinstance(target, str | os.PathLike) else None
     name = path or "output"
     suffix = suffix_of(path or "")
@@ -36,32 +66,96 @@ def write(profile: Profile, target: str | os.PathLike[str] | IO[Any], format: st
         f"one of {', '.join(WRITABLE)}, by suffix or name",
         format or "no suffix of these",
     )
-    _refuse_names(as_profile(profile, "a Profile"), name)
-    if format in ("csv", "tsv", "jsonl"):
-        unseen = profile.n_agents - len(set(profile.agent.tolist()))
-        if unseen:
-            warnings.warn(
-                f"{name}: {unseen} agents stand in no vote and are not in a {format}; PrefLib keeps them", stacklevel=2
-            )
-        text = (
-            delimited.jsonl_of(profile)
-            if format == "jsonl"
-            else delimited.csv_of(profile, "\t" if format == "tsv" else ",")
-        )
-    else:
+    if kind is not None:
+        one_of("kind", KINDS, kind, "one of")
+        check(format in _TABLES, "kind", f"left out for {format}: {', '.join(_TABLES)} have kinds", kind)
+    if format == EVER:
+        return _said(name, _write_aggregates(data, path, name))
+    profile = as_profile(data, "a Profile")
+    _refuse_names(profile, name)
+    try:
+        content, lost = _table(profile, format, kind) if format in _TABLES else _preflib(profile, format)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+    _write(content, target, path, name)
+    return _said(name, lost)
+
+
+def _table(profile: Profile, format: str, kind: TableKind | None) -> tuple[str | bytes, list[str]]:
+    columns, lost = table_of(profile, kind)
+    if format == "parquet":
+        return _parquet(columns), lost
+    if format != "jsonl":
+        return delimited.csv_text(columns, "\t" if format == "tsv" else ","), lost
+    if "rank" not in columns:
+        return delimited.jsonl_text(columns), lost
+    lost += lost_entries(profile)
+    longest, listed = int(profile.length.max(initial=0)), len(set(profile.agent.tolist()))
+    if profile.kind != ("games" if longest <= 2 and 2 * longest <= listed else "election"):  # as readers take them
+        lost.append(f"that {plural(profile.n_votes, 'vote')} are of the kind {profile.kind!r}")
+    return delimited.rankings_jsonl(profile), lost
+
+
+def _parquet(columns: TableColumns) -> bytes:
+    needs("pyarrow", "parquet")
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    out = io.BytesIO()
+    parquet.write_table(pa.table({name: pa.array(column, from_pandas=True) for name, column in columns.items()}), out)
+    return out.getvalue()
+
+
+def _preflib(profile: Profile, format: str) -> tuple[str, list[str]]:
+    text = preflib.text_of(profile, None if format == "preflib" else format)
+    about = {"times": profile.when, "who was shown first": profile.turned, "scores": profile.score}
+    lost = [f"{words} of {plural(profile.n_votes, 'vote')}" for words, there in about.items() if there is not None]
+    columns = list(profile.columns)
+    lost += [f"{plural(len(columns), 'column')} ({some(map(repr, columns))})"] if columns else []
+    lost += [f"that {plural(profile.n_votes, 'vote')} are games"] if profile.kind == "games" else []
+    lost += lost_entries(profile)
+    return text, lost + [one for one in lost_with_agents(profile) if "in no vote" not in one]
+
+
+def _write_aggregates(data: Any, folder: str | None, name: str) -> list[str]:
+    """A folder of files, one for each agent."""
+    from softcondorcet import __version__
+    from softcondorcet.io.eval_aggregates import rating_results, score_results, write_aggregates
+
+    check(folder is not None and folder != "-", f"target of {EVER}", "the path of a folder", name)
+    assert folder is not None
+    if isinstance(data, Profile):
+        library = {"name": "unknown", "version": "unknown"}
+        source = os.path.basename(data.source.name.rstrip("/")) if data.source else "scores"
         try:
-            text = preflib.text_of(profile, None if format == "preflib" else format)
+            results, lost = score_results(data)
         except DataError as error:
             raise DataError(f"{name}: {error}") from None
+    else:
+        check(hasattr(data, "to_dict"), "data", "a Profile, ratings or their intervals", type(data).__name__)
+        library = {"name": "softcondorcet", "version": __version__}
+        source = "softcondorcet"
+        results, lost = rating_results(data.to_dict())
+    write_aggregates(results, folder, source, library)
+    return lost
+
+
+def _said(name: str, lost: list[str]) -> list[str]:
+    return [f"{name} does not keep: {'; '.join(lost)}"] if lost else []
+
+
+def _write(content: str | bytes, target: Any, path: str | None, name: str) -> None:
     try:
-        data = text.encode()
+        data = content.encode() if isinstance(content, str) else content
         if path is None or path == "-":
-            stream: Any = sys.stdout if path else target
-            stream.write(text if hasattr(stream, "encoding") else data)
+            stream = sys.stdout if path else target
+            if hasattr(stream, "encoding") and isinstance(content, bytes):
+                stream = stream.buffer
+            stream.write(content if hasattr(stream, "encoding") else data)
         else:
             with open(path, "wb") as file:
                 file.write(gzip.compress(data, mtime=0) if path.lower().endswith(".gz") else data)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, AttributeError) as error:
         raise DataError(f"{name}: cannot be written ({reason(error)})") from error
 
 

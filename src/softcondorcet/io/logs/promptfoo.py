@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from softcondorcet.errors import DataError
+from softcondorcet.io.cells import Table
 from softcondorcet.io.input_files import InputFile, brief
 from softcondorcet.io.logs.common import get, optional
 from softcondorcet.io.records import Format, Options, Scores, name_of, number
 
 _ERROR = 2  # failureReason: 0 none, 1 an assertion failed, 2 the provider gave no answer
+_TITLE = re.compile(r"\[([^\[\]]+)\]")
+_CELL = re.compile(r"\s*\[(PASS|FAIL|ERROR)\]\s*(?:\((\d+(?:\.\d+)?)\))?")
 _ROW = ("promptIdx", "testIdx", "provider")
 _OTHER = ("cost", "latencyMs", "success")
 
@@ -63,6 +67,27 @@ def read(files: list[InputFile], options: Options) -> Scores:
     for provider, prompt, _, task, score, item in found:
         scores.add(agents[provider, prompt], task, score, item=item, metric="" if asked == "score" else asked)
     scores.asks = True
+    return scores
+
+
+def read_table(table: Table) -> Scores | None:
+    """The scores in a csv export: a column ``[provider] prompt`` for each, cells that begin with [PASS] or [FAIL]."""
+    titles = {title: found for title in table.columns if (found := _TITLE.match(title))}
+    columns = {title: [_CELL.match(str(cell)) for cell in table.cells(title)] for title in titles}
+    columns = {title: cells for title, cells in columns.items() if any(cells)}
+    if not columns:
+        return None
+    providers = [titles[title][1] for title in columns]
+    scores = Scores(table.name)
+    for title, provider in zip(columns, providers, strict=True):
+        agent = title if providers.count(provider) > 1 else provider
+        for row, found in enumerate(columns[title]):
+            if found is None or found[1] == "ERROR":
+                scores.left_out["results in which the provider gave no answer"] += 1
+            else:
+                score = float(found[2]) if found[2] else float(found[1] == "PASS")
+                scores.add(agent, "promptfoo", score, item=f"test {row + 1}")
+    scores.notes.append("promptfoo: a column for each provider, a row for each test")
     return scores
 
 
