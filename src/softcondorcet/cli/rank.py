@@ -92,16 +92,13 @@ def rank(
     from softcondorcet.formatting import plural
     from softcondorcet.methods.kemeny import certify
     from softcondorcet.methods.optimal_orders import counted
-    from softcondorcet.methods.registry import METHODS, rank as run
+    from softcondorcet.methods.registry import rank as run
     from softcondorcet.pairs import Pairs
 
     options.check_methods("--method", method)
     options.check_output(form, output, top=top, group_by=group_by, control=control)
     limit = _time_limit(method, time_limit, proof, settings)
-    chosen = _rank_options(method, {**limit, **given}, engine) | settings_of(settings)
-    if fixed:
-        check("fixed" in METHODS[method].options, "--fixed", "left out but for --method bradley_terry", method)
-        chosen["fixed"] = dict(_known_rating(one) for one in fixed)
+    chosen = _rank_options(method, {**limit, **given}, engine) | settings_of(settings) | _known_ratings(method, fixed)
     alone = "--group-by" if group_by is not None else "--control" if control is not None else ""
     usual = {"engine": engine not in ("auto", "memory"), "certify": proof, "start": given["start"] is not None}
     for name, wanted in usual.items() if alone else ():
@@ -157,6 +154,16 @@ def _controlled(source: options.Source, control: str, method: str, chosen: dict[
         profile = source.read(work, quiet)
         work(f"{method} on {plural(profile.n_votes, 'vote')}, {control} controlled")
         return controlled(profile, control, method, **chosen)
+
+
+def _known_ratings(method: str, fixed: tuple[str, ...]) -> dict[str, Any]:
+    """The option of --fixed, where it is given and has a meaning."""
+    from softcondorcet.methods.registry import METHODS
+
+    if not fixed:
+        return {}
+    check("fixed" in METHODS[method].options, "--fixed", "left out but for --method bradley_terry", method)
+    return {"fixed": dict(_known_rating(one) for one in fixed)}
 
 
 def _known_rating(text: str) -> tuple[str, float]:

@@ -16,7 +16,7 @@ from softcondorcet.profile import Profile
 
 # Columns of a ballot: 1st, 2nd; choice 1, rank_2, preference3.
 _PLACE = re.compile(
-    r"(choice|rank|rank choice|preference|pref|place|vote)[\s_-]*(\d+)|(\d+)(?:st|nd|rd|th)(?:[\s_-]*choice)?", re.I
+    r"(choice|rank|rank choice|preference|pref|place|vote)[\s_-]*(\d+)|(\d+)(?:[snr][td]|th)(?:[\s_-]*choice)?", re.I
 )
 # Entries of a profile, at 8 bytes each and as many again while it is made.
 _MOST = 200_000_000

@@ -61,7 +61,7 @@ _UNITS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "bn": 1e9}
 _SECONDS = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "min": 60.0, "mins": 60.0, "h": 3600.0, "hrs": 3600.0}
 _UNIT = re.compile(rf"(?<=[\d.])\s*({'|'.join(sorted((*_UNITS, *_SECONDS), key=len, reverse=True))})$")
 _FRACTION = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(\d+)$")
-_PLACE = re.compile(r"#\s*(\d+)$|(\d+)\s*(?:st|nd|rd|th)$", re.IGNORECASE)
+_PLACE = re.compile(r"#\s*(\d+)$|(\d+)\s*(?:[snr][td]|th)$", re.IGNORECASE)
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+$")
 _MARKS = re.compile(r"^[*_`~†‡\s$€£]+|[*_`~†‡\s↑↓$€£]+$")
 
