@@ -61,7 +61,7 @@ def battle_tables(draw: st.DrawFn) -> dict[str, list[Any]]:
     pairs = column(st.permutations(AGENTS))
     table: dict[str, list[Any]] = {"agent_a": [p[0] for p in pairs], "agent_b": [p[1] for p in pairs]}
     table["winner"] = column(st.sampled_from(["agent_a", "agent_b", "draw"]))
-    extra = {"weight": st.sampled_from([1, 2, 0.5]), "judge": st.sampled_from(["ann", "ben"])}
+    extra: dict[str, Any] = {"weight": st.sampled_from([1, 2, 0.5]), "judge": st.sampled_from(["ann", "ben"])}
     extra |= {"tstamp": st.integers(1, 9), "voter": st.sampled_from(["v", "w"]), "lang": st.sampled_from(["en", "de"])}
     for name in draw(st.sets(st.sampled_from(sorted(extra)))):
         table[name] = column(extra[name])
@@ -72,7 +72,7 @@ def battle_tables(draw: st.DrawFn) -> dict[str, list[Any]]:
 def score_tables(draw: st.DrawFn) -> dict[str, list[Any]]:
     """Agents on tasks, with items or without, some cells missing."""
     tasks = draw(st.lists(st.sampled_from(["t1", "t 2", "loss"]), min_size=1, unique=True))
-    items = draw(st.sampled_from([[None], ["q1", "q2"]]))
+    items: list[str | None] = ["q1", "q2"] if draw(st.booleans()) else [None]
     rows: list[tuple[Any, ...]] = []
     for task in tasks:
         better = int(draw(st.booleans()))
@@ -84,12 +84,11 @@ def score_tables(draw: st.DrawFn) -> dict[str, list[Any]]:
     return {name: [row[k] for row in rows] for k, name in enumerate(names) if name != "item" or None not in items}
 
 
-def quick(examples: int = 25) -> Any:
-    return settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("format", TABLES)
-@quick()
+@QUICK
 @given(table=battle_tables())
 def test_battles_come_back(format: str, table: dict[str, list[Any]]) -> None:
     profile = sc.read(table)
@@ -107,7 +106,7 @@ def assert_rankings_come_back(profile: sc.Profile, format: str) -> None:
 
 
 @pytest.mark.parametrize("format", TABLES)
-@quick()
+@QUICK
 @given(table=score_tables())
 def test_scores_come_back(format: str, table: dict[str, list[Any]]) -> None:
     profile = sc.read(table)
@@ -115,7 +114,7 @@ def test_scores_come_back(format: str, table: dict[str, list[Any]]) -> None:
     assert_rankings_come_back(profile, format)
 
 
-@quick(25)
+@QUICK
 @given(table=score_tables())
 def test_scores_of_tasks_come_back_from_aggregates(
     tmp_path_factory: pytest.TempPathFactory, table: dict[str, list[Any]]
@@ -128,7 +127,7 @@ def test_scores_of_tasks_come_back_from_aggregates(
     assert len([*folder.rglob("*.json")]) == profile.n_agents
 
 
-@quick()
+@QUICK
 @given(table=battle_tables() | score_tables())
 def test_battles_of_any_votes_have_the_same_pairs(table: dict[str, list[Any]]) -> None:
     profile = sc.read(table)

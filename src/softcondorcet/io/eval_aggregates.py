@@ -11,7 +11,7 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -33,7 +33,7 @@ def score_results(profile: Profile) -> tuple[Results, list[str]]:
     """The results of each agent: the mean of its scores in each task; and what they do not keep, counted."""
     columns, lost = table_of(profile, "scores")
     group = profile.group_by if profile.group_by in columns else None
-    tasks: Sequence[Any] = columns[group] if group else ["all items"] * len(columns["score"])
+    tasks: list[Any] = plain(columns[group]) if group else ["all items"] * len(columns["score"])
     found: dict[tuple[str, str], list[float]] = {}
     higher: dict[str, bool] = {}
     cells = (columns["agent"], tasks, plain(columns["score"]), columns["higher_is_better"])

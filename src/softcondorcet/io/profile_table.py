@@ -281,6 +281,7 @@ def _votes_apart(profile: Profile, vote: NDArray[Any], known: NDArray[np.bool_])
 
 def plain(column: Any) -> list[Any]:
     """The cells of a column as they are written in text."""
+    cells: list[Any] = column.tolist() if isinstance(column, np.ndarray) else column
     if not isinstance(column, np.ndarray) or column.dtype.kind != "f":
-        return column.tolist() if isinstance(column, np.ndarray) else column
-    return [None if x != x else int(x) if x.is_integer() and abs(x) < EXACT else x for x in column.tolist()]
+        return cells
+    return [None if x != x else int(x) if x.is_integer() and abs(x) < EXACT else x for x in cells]

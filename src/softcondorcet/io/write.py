@@ -23,7 +23,7 @@ from softcondorcet.profile import Profile, as_profile
 from softcondorcet.ratings import Ratings
 
 if TYPE_CHECKING:
-    from softcondorcet.uncertainty.intervals import Intervals
+    from softcondorcet.uncertainty.intervals import Uncertainty
 
 EVER = "every_eval_ever"
 _TABLES = ("csv", "tsv", "jsonl", "parquet")
@@ -31,7 +31,7 @@ WRITABLE = (*preflib.TYPES, "preflib", *_TABLES, EVER)
 
 
 def write(
-    data: Profile | Ratings | Intervals,
+    data: Profile | Ratings | Uncertainty,
     target: str | os.PathLike[str] | IO[Any],
     format: str | None = None,
     *,
@@ -49,7 +49,7 @@ def write(
 
 
 def write_out(
-    data: Profile | Ratings | Intervals,
+    data: Profile | Ratings | Uncertainty,
     target: str | os.PathLike[str] | IO[Any],
     format: str | None = None,
     *,
@@ -148,7 +148,7 @@ def _write(content: str | bytes, target: Any, path: str | None, name: str) -> No
     try:
         data = content.encode() if isinstance(content, str) else content
         if path is None or path == "-":
-            stream = sys.stdout if path else target
+            stream: Any = sys.stdout if path else target
             if hasattr(stream, "encoding") and isinstance(content, bytes):
                 stream = stream.buffer
             stream.write(content if hasattr(stream, "encoding") else data)
