@@ -72,6 +72,8 @@ _HOME = {
     "Uncertainty": "uncertainty.intervals",
     "next_matches": "uncertainty.next_matches",
     "NextMatches": "uncertainty.next_matches",
+    "next_runs": "uncertainty.next_runs",
+    "NextRuns": "uncertainty.next_runs",
     "sequential_test": "uncertainty.sequential_test",
     "SequentialTest": "uncertainty.sequential_test",
     "confidence_sequence": "uncertainty.sequential_test",
@@ -190,6 +192,7 @@ if TYPE_CHECKING:
     from softcondorcet.uncertainty.by_group import ByGroup as ByGroup, by_group as by_group
     from softcondorcet.uncertainty.intervals import Uncertainty as Uncertainty
     from softcondorcet.uncertainty.next_matches import NextMatches as NextMatches, next_matches as next_matches
+    from softcondorcet.uncertainty.next_runs import NextRuns as NextRuns, next_runs as next_runs
     from softcondorcet.uncertainty.posterior import posterior as posterior
     from softcondorcet.uncertainty.sequential_test import (
         SequentialTest as SequentialTest,

@@ -52,7 +52,7 @@ class Row:
     rating_high: float | None = column()
     win_chance: float | None = column("Win chance", "percent")
     votes: float | None = column("Votes", "votes")
-    mean_score: float | None = column("Mean score", "number", optional=True)
+    mean_score: float | None = column("Mean score", "mean", optional=True)
     facts: Mapping[str, str | float] | None = column(optional=True)
     unplaced: str | None = column("Unplaced", optional=True)
     tie_group: int | None = column(optional=True)
@@ -218,6 +218,8 @@ def _cell(row: Row, column: Column, digits: int) -> Cell:
             return Cell(signed(value, digits), " to ".join(ends))
         case "percent":
             return Cell(percent(value, 1))
+        case "mean":
+            return Cell(signed(value, decimals(np.array([0.0, value]))))
         case "overall":
             up = 0 if row.rank is None else value - row.rank
             if not up:

@@ -172,6 +172,17 @@ class Profile:
         return self.cast if whole else (self.cast > 0).astype(float)
 
     @cached_property
+    def noun(self) -> str:
+        """What one vote is called: a "task" or one "item" of several of a task where there are scores, else a "vote".
+
+        >>> Profile.from_rankings([["a", "b"]]).noun
+        'vote'
+        """
+        if self.score is None:
+            return "vote"
+        return "task" if self.group is None or len(np.unique(self.group)) == self.n_votes else "item"
+
+    @cached_property
     def n_pairs_compared(self) -> float:
         """Weighted number of pairs that the votes compare: what the counts of ``pairs()`` must add up to."""
         if bool((self.length == 2).all()):

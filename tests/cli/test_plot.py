@@ -83,7 +83,7 @@ def test_no_cycle_is_no_figure(tmp_path: Path) -> None:
     (tmp_path / "votes.csv").write_text("model_a,model_b,winner\nx,y,model_a\ny,z,model_a\nx,z,model_a\n")
     result = run("plot", tmp_path / "votes.csv", "cycle", "-o", tmp_path / "x.pdf")
     assert result.exit_code == 1
-    assert "there is no cycle at the top to draw: x is best" in result.stderr
+    assert "there is no cycle at the top to draw: x comes first" in result.stderr
 
 
 def test_a_report_is_no_figure(arena: Path) -> None:

@@ -100,7 +100,7 @@ def test_the_same_votes_seed_and_time_give_the_same_bytes(demo: str) -> None:
 @pytest.mark.parametrize("name", sorted(FAMOUS))
 def test_famous_profiles_make_pages(name: str) -> None:
     found = page(FAMOUS[name]())
-    assert found.tags["svg"] >= 5
+    assert found.tags["svg"] >= 4
     assert found.tags["h1"] == 1
 
 
@@ -108,7 +108,7 @@ def test_famous_profiles_make_pages(name: str) -> None:
 @given(profiles())
 def test_any_profile_makes_a_page(profile: sc.Profile) -> None:
     found = page(profile, methods=("bradley_terry", "copeland"))
-    assert found.tags["section"] == len(PANELS)
+    assert found.tags["section"] == len(PANELS) - 1, "no section of intervals without any"
     for agent in profile.agents:
         assert agent in found.text
 
@@ -116,7 +116,7 @@ def test_any_profile_makes_a_page(profile: sc.Profile) -> None:
 @pytest.mark.parametrize("votes", [[], [["a"]], [["a"], ["b"]], [["a", "b"]], [[["a", "b"]]]])
 def test_next_to_nothing_makes_a_page(votes: list[list[str]]) -> None:
     found = page(sc.Profile.from_rankings(votes), resamples=5)
-    assert found.tags["section"] == len(PANELS)
+    assert len(PANELS) - 1 <= found.tags["section"] <= len(PANELS), "one of intervals where there are any"
 
 
 def test_hundred_agents_fit_into_a_megabyte() -> None:
@@ -127,7 +127,7 @@ def test_hundred_agents_fit_into_a_megabyte() -> None:
     assert "The best 40 of 100 agents" in html
 
 
-def test_53000_agents_show_the_best_hundred() -> None:
+def test_53000_agents_fit_into_a_megabyte_and_a_file_beside(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     votes, m = 12_000, 53_000
     agent = np.concatenate([np.arange(m), rng.integers(m, size=7 * votes - m)])
@@ -139,11 +139,14 @@ def test_53000_agents_show_the_best_hundred() -> None:
         np.tile(np.arange(7), votes),
         np.ones(votes),
     )
-    html = sc.report(profile, method="borda", methods=("copeland", "kemeny"), resamples=0, now=NOW)
+    path = tmp_path / "report.html"
+    html = sc.report(profile, path, method="borda", methods=("copeland", "kemeny"), resamples=0, now=NOW)
     assert len(html.encode()) < 1_000_000
-    assert "The best 100 of 53,000 agents" in html
+    assert re.search(r"[\d,]+ agents of 53,000 are not on this page", html)
+    assert "report-agents.csv beside this page has all" in Page(html).text
+    listed = (tmp_path / "report-agents.csv").read_text().splitlines()
+    assert len(listed) == 53_001
     assert "Kemeny is left out: the exact order of more than 1,000 agents takes too long" in html
-    assert html.count('role="rowheader"') == 100
 
 
 # Names.
@@ -187,7 +190,7 @@ def test_a_verdict_is_true(profile: sc.Profile) -> None:
     }
     top = board.order[0]
     if board.condorcet_winner is not None:
-        assert (said.kind, said.answer.split(" is best")[0]) == ("winner", board.condorcet_winner)
+        assert (said.kind, said.top) == ("winner", board.condorcet_winner)
     if said.kind == "winner":
         linked = next(group for group in sc.connected_groups(profile) if top in group)
         assert all(margin[top, other] > 0 for other in linked if other != top)
@@ -215,14 +218,14 @@ def shortest_cycle(margin: dict[tuple[str, str], float], agents: tuple[str, ...]
 @pytest.mark.parametrize(
     ("profile", "answer"),
     [
-        (tennessee(), "Nashville is best: it beats every other agent head to head."),
+        (tennessee(), "Nashville comes first: ahead of all 3 others, closest by 16 votes."),
         (three_cycle(), "No agent beats all others: A, B and C beat each other in a circle."),
         (sc.Profile.from_rankings([["a"]]), "a is the only agent: there is nothing to compare."),
         (sc.Profile.from_rankings([["a"], ["b"]]), "No vote compares two agents: there is nothing to rank."),
         (sc.Profile.from_rankings([]), "There are no agents."),
         (
             sc.Profile.from_rankings([["a", "b", "c"], ["x", "y"]]),
-            "a is best: it beats each of the 2 others it can be compared with head to head.",
+            "a comes first: ahead of all 2 others it can be compared with, closest by 1 vote.",
         ),
         (
             sc.Profile.from_rankings([["a", "b"], ["b", "c"], ["b", "c"], ["a", "b"]]),

@@ -14,13 +14,13 @@ import math
 from collections.abc import Callable, Sequence
 
 from softcondorcet.charts.svg import box, curve, dot, drawing, group, leading, room, short, text, title
-from softcondorcet.formatting import clipped, number, percent
+from softcondorcet.formatting import number, percent, shortened
 
 Matrix = Sequence[Sequence[float]]
 
 _MAP_TYPE, _MAP_PAD, _MAP_HEAD, _MAP_LEAST = 12, 8, 20, 14.0
-# Cells hold their percentage from this width on; colours then stay pale enough to read it.
-_MAP_ROOMY, _MAP_PALE, _MAP_FULL = 30, 0.55, 0.95
+# Cells hold their percentage from this width on; colours stay pale enough to read it, as the legend of a page has them.
+_MAP_ROOMY, _MAP_PALE = 30, 0.55
 # Names inside a tooltip: two of them in each of m x m cells are most of the size of a page.
 _MAP_HOVER = 40
 
@@ -30,17 +30,22 @@ def heat_map(
     wins: Matrix,
     ties: Matrix,
     *,
+    marks: Sequence[str] = (),
     width: float = 720,
     link: Callable[[int, int], str] | None = None,
 ) -> str:
     """``wins[a][b]`` is how often a was above b, ``ties[a][b]`` how often level; rows and columns as names are given.
+
+    `marks` stand before the names and above the columns: ranks, or 1, 2, 3 where none are given.
 
     Cells shrink to fit the width, down to a size that can still be pointed at; a picture of many agents is wider.
     ``link(a, b)`` is the address that a cell leads to, where cells lead somewhere: for pointers, since nobody wants to
     walk through m x m cells by keyboard.
     """
     m = len(names)
-    numbered = [f"{k + 1}  {name}" for k, name in enumerate(names)]
+    marks = marks or [str(k + 1) for k in range(m)]
+    numbered = [f"{mark}  {name}" for mark, name in zip(marks, names, strict=True)]
+    before = max(map(len, marks), default=0) + 2
     columns, gutter = room(
         numbered, _MAP_TYPE, max(0.22 * width, min(0.34 * width, width - m * _MAP_LEAST - 2 * _MAP_PAD))
     )
@@ -49,13 +54,12 @@ def heat_map(
     height = min(side, 28.0)
     roomy = side >= _MAP_ROOMY
     parts = []
-    for k, name in enumerate(numbered):
+    for k, name in enumerate(shortened(names, max(columns - before, 4))):
         middle = _MAP_HEAD + k * height + height / 2
-        parts.append(text(left - _MAP_PAD, middle + 4, clipped(name, columns), "name end", names[k]))
+        parts.append(text(left - _MAP_PAD, middle + 4, f"{marks[k]}  {name}", "name end", names[k]))
         if side >= _MAP_ROOMY / 2 or k == 0 or k % 5 == 4:
-            parts.append(text(left + k * side + side / 2, _MAP_HEAD - 6, str(k + 1), "tick middle"))
-        parts.append(text(left + k * side + side / 2, middle + 3.5, str(k + 1), "tick middle"))
-    labels = [clipped(name, _MAP_HOVER) for name in names]
+            parts.append(text(left + k * side + side / 2, _MAP_HEAD - 6, marks[k], "tick middle"))
+    labels = shortened(names, _MAP_HOVER)
     shape = f"h{short(side - 1)}v{short(height - 1)}h-{short(side - 1)}z"
     for a in range(m):
         for b in range(m):
@@ -87,7 +91,7 @@ def _cell(
     if not won + lost:
         return f"<g>{hover}{dot(middle, y + (size[1] - 1) / 2, 2.5, 'level')}</g>"
     share = won / (won + lost)
-    strength = abs(2 * share - 1) * (_MAP_PALE if roomy else _MAP_FULL)
+    strength = abs(2 * share - 1) * _MAP_PALE
     kind = "won" if share > 0.5 else "lost" if share < 0.5 else "even"
     fill = f'<path class="{kind}" fill-opacity="{short(round(strength, 2)) if strength >= 1 else f"{strength:.2f}"}"'
     cell = f'{fill} d="M{short(x)} {short(y)}{shape}">'
@@ -132,9 +136,9 @@ def cycle(
         x, y = _between(places[a], places[b], 0.5 if (a, b) in strong else 0.36)
         margins.append(text(x, y + 4, f"+{number(margin)}", f"margin {kind} middle"))
     marks = []
-    for name, (x, y) in zip(names, places, strict=True):
+    for name, shown, (x, y) in zip(names, shortened(names, columns), places, strict=True):
         marks.append(dot(x, y, _CYCLE_NODE, "node"))
-        marks.append(_label(name, clipped(name, columns), x, y, middle))
+        marks.append(_label(name, shown, x, y, middle))
     words = f"{len(names)} agents; an arrow leads from the winner of a pair to its loser"
     bottom = max((y for _, y in places), default=0.0) + 32
     return drawing(width, bottom, [*lines, *margins, *marks], words, "cycle")
@@ -181,10 +185,8 @@ def shares(names: tuple[str, str], won: float, tied: float, lost: float, *, widt
     """A bar for what the first of the two `names` won, what was tied, and what it lost, to scale."""
     total = (won + tied + lost) or 1.0
     columns, _ = room(names, _SHARES_TYPE, 0.46 * width)
-    parts = [
-        text(0, 14, clipped(names[0], columns), "name"),
-        text(width, 14, clipped(names[1], columns), "name end"),
-    ]
+    first, second = shortened(names, columns)
+    parts = [text(0, 14, first, "name"), text(width, 14, second, "name end")]
     x = 0.0
     parties = (f"{names[0]} won", won, "won"), ("tied", tied, "level"), (f"{names[1]} won", lost, "lost")
     for words, count, kind in parties:

@@ -1,6 +1,7 @@
 """Charts of ratings: with their intervals, over time, and as ranks by several methods.
 
-``whiskers`` has one row per agent, best on top; agents that cannot be told apart share a band. ``timeline`` is one
+``whiskers`` has one row per agent, best on top; agents that cannot be told apart share a band. ``Axis`` draws the same
+inside the rows of a table, one row at a time. ``timeline`` is one
 line, with a dot where the number was taken. ``bump`` has a column for each method and a line for each agent.
 """
 
@@ -10,8 +11,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from softcondorcet.charts.svg import box, curve, dot, drawing, group, line, room, short, text, ticks
-from softcondorcet.formatting import clipped, number
+from softcondorcet.charts.svg import box, curve, dot, drawing, group, line, plain_drawing, room, short, text, ticks
+from softcondorcet.formatting import number, shortened
 
 _WHISKER_ROW, _WHISKER_TYPE, _WHISKER_PAD = 22, 13, 10
 
@@ -25,13 +26,16 @@ def whiskers(
     bands: Sequence[tuple[int, int]] = (),
     width: float = 720,
     axis: str = "rating",
+    whole: bool = False,
 ) -> str:
     """A dot for each value on its interval `low` to `high`, where those are known.
 
-    `bands` are the first and last row of agents to show as a group. Rows stand as they are given.
+    `whole`: only whole numbers have a mark on the axis, as for ranks. `bands` are the first and last row of agents to
+    show as a group. Rows stand as they are given.
     """
     low, high = low or values, high or values
     columns, gutter = room(names, _WHISKER_TYPE, 0.4 * width)
+    short_names = shortened(names, columns)
     left, right = gutter + 2 * _WHISKER_PAD, width - 2 * _WHISKER_PAD
     bottom = _WHISKER_ROW * len(names) + 6
     least, most = min([*low, *values], default=0.0), max([*high, *values], default=0.0)
@@ -45,6 +49,8 @@ def whiskers(
         for k, (first, last) in enumerate(bands)
     ]
     for tick in ticks(least, most, int((right - left) / 70)):
+        if whole and tick != round(tick):
+            continue
         parts.append(line(x(tick), 0, x(tick), bottom, "grid"))
         parts.append(text(x(tick), bottom + 16, number(round(tick, 9)), "tick middle"))
     parts.append(text((left + right) / 2, bottom + 34, axis, "tick middle"))
@@ -52,13 +58,43 @@ def whiskers(
         y = _WHISKER_ROW * k + 15
         interval = f", {number(low[k])} to {number(high[k])}" if high[k] > low[k] else ""
         marks = [
-            text(left - _WHISKER_PAD, y + 4.5, clipped(name, columns), "name end"),
+            text(left - _WHISKER_PAD, y + 4.5, short_names[k], "name end"),
             line(x(low[k]), y, x(high[k]), y, "whisker"),
             dot(x(values[k]), y, 4, "point"),
         ]
         parts.append(group(marks, "row", f"{name}: {number(values[k])}{interval}"))
-    words = f"Ratings of {len(names)} agents with their intervals, best on top"
+    words = f"{axis} of {len(names)} agents with their intervals, best on top"
     return drawing(width, bottom + 42, parts, words, "whiskers")
+
+
+_BAR_WIDTH, _BAR_HEIGHT, _BAR_PAD = 150.0, 16.0, 5.0
+
+
+class Axis:
+    """The axis that small drawings in the rows of a table share, from `least` to `most`."""
+
+    def __init__(self, least: float, most: float) -> None:
+        self._least, self._scale = least, (_BAR_WIDTH - 2 * _BAR_PAD) / ((most - least) or 1.0)
+        self._ticks = ticks(least, most, 4)
+        self._grid = curve("".join(f"M{short(self._x(tick))} 0v{short(_BAR_HEIGHT)}" for tick in self._ticks), "grid")
+
+    def _x(self, value: float) -> float:
+        return _BAR_PAD + (value - self._least) * self._scale
+
+    def head(self) -> str:
+        """The numbers of the axis."""
+        marks = [text(self._x(tick), 11, number(round(tick, 9)), "tick middle") for tick in self._ticks]
+        ends = f"from {number(round(self._ticks[0], 9))} to {number(round(self._ticks[-1], 9))}"
+        return drawing(_BAR_WIDTH, _BAR_HEIGHT, marks, f"Axis of ratings, {ends}", "bar")
+
+    def bar(self, low: float, value: float, high: float) -> str:
+        """A dot for a value on its interval; what it says stands in words beside it."""
+        middle = _BAR_HEIGHT / 2
+        parts = [self._grid]
+        if low < high:
+            parts.append(line(self._x(low), middle, self._x(high), middle, "whisker"))
+        parts.append(dot(self._x(value), middle, 3.5, "point"))
+        return plain_drawing(_BAR_WIDTH, _BAR_HEIGHT, parts, "bar")
 
 
 _LINE_HEIGHT, _LINE_LEFT, _LINE_RIGHT, _LINE_BOTTOM = 190.0, 52.0, 16.0, 44.0
@@ -130,6 +166,7 @@ def bump(methods: Sequence[str], names: Sequence[str], ranks: Sequence[Sequence[
     """
     places = _places(ranks, len(methods))
     columns, gutter = room(names, _BUMP_TYPE, 0.34 * width)
+    short_names = shortened(names, columns)
     left, right = gutter + 2 * _BUMP_PAD + 8, width - 26
     step = (right - left) / max(len(methods) - 1, 1)
     heads, top = _heads(methods, step)
@@ -153,7 +190,7 @@ def bump(methods: Sequence[str], names: Sequence[str], ranks: Sequence[Sequence[
             half = max(10.0, 3.6 * len(str(ranks[k][j])) + 4)
             marks.append(box(x(j) - half, y(p) - 10, 2 * half, 20, "stop", 10))
             marks.append(text(x(j), y(p) + 3.8, str(ranks[k][j]), "place middle"))
-        marks.append(text(left - 18, y(places[k][0]) + 4.5, clipped(names[k], columns), "name end"))
+        marks.append(text(left - 18, y(places[k][0]) + 4.5, short_names[k], "name end"))
         by = ", ".join(f"{rank} by {method}" for method, rank in zip(methods, ranks[k], strict=True))
         parts.append(group(marks, f"agent c{colour[k]}" if k in colour else "agent", f"{names[k]}: {by}"))
     words = f"Ranks of {len(names)} agents by {', '.join(methods)}"

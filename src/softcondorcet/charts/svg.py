@@ -29,6 +29,12 @@ def drawing(width: float, height: float, parts: Iterable[str], words: str, kind:
     return f'{head} aria-label="{escape(words)}">{"".join(parts)}</svg>'
 
 
+def plain_drawing(width: float, height: float, parts: Iterable[str], kind: str) -> str:
+    """A small picture that repeats the words beside it, and is hidden from those who hear the page."""
+    size = f'viewBox="0 0 {short(width)} {short(height)}"'
+    return f'<svg class="drawing {kind}" {size} aria-hidden="true">{"".join(parts)}</svg>'
+
+
 def text(x: float, y: float, words: str, kind: str, hover: str = "") -> str:
     return f'<text x="{short(x)}" y="{short(y)}" class="{kind}">{escape(words)}{title(hover)}</text>'
 

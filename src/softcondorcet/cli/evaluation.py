@@ -322,7 +322,7 @@ def versus(
 
 @click.command("next")
 @options.reading
-@options.count("--count", 10, "Number of matches to list.")
+@options.count("--count", 10, "Number of matches or runs to list.")
 @options.count("--top", None, "Settle the first K places only; all by default, one with --until.", metavar="K")
 @click.option(
     "--until",
@@ -347,6 +347,8 @@ def next_match(
 ) -> None:
     """List the matches worth playing next, or say it is settled.
 
+    Of a score table, the runs of agents on tasks that are missing and would tell most.
+
     \b
     sco next battles.csv --top 3
     sco next battles.csv --until 0.95
@@ -355,21 +357,23 @@ def next_match(
     from softcondorcet.formatting import plural
     from softcondorcet.uncertainty.bootstrap import bootstrap
     from softcondorcet.uncertainty.next_matches import NextMatches, next_matches
+    from softcondorcet.uncertainty.next_runs import NextRuns, next_runs
     from softcondorcet.uncertainty.sequential_test import SequentialTest, sequential_test
 
     with options.progress() as work:
         profile = source.read(work)
-        result: NextMatches | SequentialTest
+        result: NextMatches | NextRuns | SequentialTest
         if until is None:
             chosen, n = _budget(profile, method, {}, resamples)
-            watch = work(f"{method} on {n:,} resamples of {plural(profile.n_votes, 'vote')}")
+            watch = work(f"{method} on {n:,} resamples of {plural(profile.n_votes, profile.noun)}")
             found = bootstrap(profile, method, n=n, watch=watch, **given, **chosen)
-            result = next_matches(found, count, top=top)
+            scored = profile.noun != "vote"
+            result = next_runs(profile, found, count, top=top) if scored else next_matches(found, count, top=top)
         else:
             work(f"{method} on {plural(profile.n_votes, 'vote')}")
             order = run(profile, method, {}, given["seed"]).order
             result = sequential_test(profile, count, top=top or 1, level=until, order=order)
-    if form == "json" or result.matches:
+    if form == "json" or result.rows():
         options.show(result, form)
     else:
         options.say(result.summary())

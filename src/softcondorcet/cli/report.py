@@ -71,7 +71,7 @@ _MARK = b'<meta name="generator" content="softcondorcet'
 )
 @options.count("--resamples", 200, "Number of bootstrap resamples for intervals; 0 for no intervals.", least=0)
 @options.BY
-@options.count("--top", 100, "Show only the best N agents.")
+@options.count("--top", 5000, "Show at most the best N agents.")
 @click.option("--title", help="Title of the page; the name of FILE by default.")
 @options.SEED
 def report(

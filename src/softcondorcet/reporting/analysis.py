@@ -20,6 +20,7 @@ from softcondorcet.checks import Watch
 from softcondorcet.errors import DataError
 from softcondorcet.evaluation.budget import budget
 from softcondorcet.evaluation.compare import Comparison, as_methods, run, too_slow, usual_methods
+from softcondorcet.evaluation.task_scores import task_scores
 from softcondorcet.formatting import clipped, confidence, number, percent, plural, some
 from softcondorcet.leaderboard import Row, Unplaced, leaderboard
 from softcondorcet.methods.placement import main_pairs
@@ -32,7 +33,7 @@ from softcondorcet.reporting.verdict import Verdict, neighbours, title_of
 if TYPE_CHECKING:
     from softcondorcet.doctor import Inspection
     from softcondorcet.uncertainty.intervals import Uncertainty
-from softcondorcet.uncertainty.first_place import first_place
+from softcondorcet.uncertainty.first_place import LIKELY, first_place, share_in_words
 from softcondorcet.uncertainty.sequential_test import sequential_test
 
 # Above this many agents a search for the exact order ends by its time limit, and so differs from run to run.
@@ -52,16 +53,18 @@ class Analysis:
     """All that a report or a page shows. Agents are numbers, as in ``ratings``; None is what is not known of an agent.
 
     ``ratings``, ``pairs`` and ``inspection`` are those at hand; all else is of the fit, which on a live board may be
-    older. ``sure_word`` is "settled", "likely" or "open", ``sure`` the sentence it rests on, ``unsure`` the reason why
-    there are no intervals. ``methods`` are ranks by method and agent, ``findings`` None where nobody has looked for
-    any. ``flip`` says how few votes would change the first place, ``cuts`` say what was left out
-    or made smaller because of the size of the votes.
+    older. ``noun`` is what a vote is called. ``sure_word`` is "settled", "likely" or "open", ``sure`` the sentence it
+    rests on, ``unsure`` the reason why there are no intervals. ``share`` of the resamples have the ``first`` agent
+    first, up to ``share_error``; ``lead`` is the verb of headlines for it. ``methods`` are ranks by method and agent,
+    ``findings`` None where nobody has looked for any. ``flip`` says how few votes would change the first place,
+    ``cuts`` say what was left out or made smaller because of the size of the votes.
     """
 
     ratings: Ratings
     pairs: Pairs
     inspection: Inspection | None = None
     n_votes: int = 0
+    noun: str = "vote"
     summary: str = ""
     sure_word: str = ""
     sure: str = ""
@@ -74,6 +77,9 @@ class Analysis:
     rank_high: Sequence[int | None] | None = None
     tie_groups: Sequence[Sequence[int]] = ()
     first: str = ""
+    lead: str = ""
+    share: float | None = None
+    share_error: float | None = None
     not_told_from: Sequence[int] = ()
     provisional: Sequence[int] = ()
     unplaced: Sequence[str | None] = ()
@@ -88,7 +94,7 @@ class Analysis:
     flip: str = ""
     robust: Mapping[str, Any] | None = None
 
-    def rows(self, more: Mapping[str, Sequence[Any]] | None = None) -> list[Row]:
+    def rows(self, more: Mapping[str, Any] | None = None) -> list[Row]:
         """The leaderboard, best first; `more` has further fields by agent."""
         m = len(self.ratings)
         group = {k: place for place, agents in enumerate(self.tie_groups) for k in agents}
@@ -99,12 +105,15 @@ class Analysis:
 
     def headline(self, says: Verdict) -> Verdict:
         """The verdict of the pairs, without more certainty than the resamples give."""
-        if self.sure_word != "open" or says.kind != "winner" or says.answer[: len(self.first)] != self.first:
+        if not self.sure_word or says.kind != "winner" or says.top != self.first:
             return says
-        others = [self.ratings.agents[k] for k in self.not_told_from]
-        sure = f"cannot be told from {some(others, 4)}" if others else "not in enough resamples of the votes"
-        beats = says.answer.removeprefix(f"{self.first} is best: it ").rstrip(".")
-        return replace(says, answer=f"{self.first} leads narrowly: it {beats}, but {sure}.")
+        how = {"settled": "is best", "likely": "leads"}.get(self.sure_word, self.lead or "leads narrowly")
+        if self.share is not None and self.share_error is not None:
+            sure = f"; first in {share_in_words(self.share, self.share_error)} of resamples"
+        else:
+            others = [self.ratings.agents[k] for k in self.not_told_from]
+            sure = f", but cannot be told from {some(others, 4)}" if others else ""
+        return replace(says, answer=f"{says.top} {how}: {says.lead}{sure}.")
 
     def to_dict(self) -> dict[str, Any]:
         """What a live board stores with a fit: plain data without the agents' names."""
@@ -163,13 +172,14 @@ def analyse(
         profile.pairs(),
         inspection,
         n_votes=profile.n_votes,
+        noun=profile.noun,
         summary=summary(ratings),
         unsure=unsure,
         **({} if uncertainty is None else _sure(uncertainty, profile)),
         # The name of older releases for agents without a rank.
         provisional=[k for k, reason in enumerate(ratings.unplaced) if reason],
         unplaced=ratings.unplaced,
-        **_compared(profile, ratings, usual_methods(profile) if methods is None else methods, seed, time_limit),
+        **_compared(profile, ratings, methods, seed, time_limit),
         findings=[
             {"name": f.name, "severity": f.severity, "text": f.text, "advice": f.advice} for f in inspection.findings
         ],
@@ -189,7 +199,7 @@ def fewest(profile: Profile, ratings: Ratings, options: Mapping[str, Any], seed:
     except DataError:
         return ""
     total = float(profile.weight.sum())
-    return "" if found.flip is None else found.flip.headline(total)
+    return "" if found.flip is None else found.flip.headline(total, profile.noun)
 
 
 def with_brief_names(profile: Profile) -> Profile:
@@ -232,6 +242,9 @@ def _sure(sure: Uncertainty, profile: Profile) -> dict[str, Any]:
         "sure_word": word,
         "sure": sentence,
         "first": "" if first is None else first.agent,
+        "lead": "" if first is None else first.lead,
+        "share": None if first is None else first.share,
+        "share_error": None if first is None else first.error,
         "not_told_from": [] if first is None else [number[name] for name in (*first.shares_with, *first.not_told_from)],
         "level": sure.level,
         "source": sure.source,
@@ -253,14 +266,15 @@ def sureness(sure: Uncertainty, profile: Profile) -> tuple[str, str]:
     if first is None:
         return "open", "The votes give no agent a rank."
     if first.share is None:
-        return "open", f"No resample of the votes holds {first.agent}: they cannot say how sure its place is."
+        return "open", f"No resample of the {profile.noun}s holds {first.agent}: they cannot say how sure its place is."
     k, others = sure.board.agents.index(first.agent), [*first.shares_with, *first.not_told_from]
-    word = "open" if others or first.share < 0.8 else "settled" if _is_settled(sure, profile) else "likely"
+    word = "open" if others or first.share < LIKELY else "settled" if _is_settled(sure, profile) else "likely"
     low, high = int(sure.rank_low[k]), int(sure.rank_high[k])
     place = f"its rank is {low:,}" if low == high else f"its rank is {low:,} to {high:,}"
     shared = " or shares first place" if first.shares_with else ""
     sentence = (
-        f"{first.agent} is first{shared} in {percent(first.share)} of {len(sure):,} resamples of the votes; {place} at "
+        f"{first.agent} is first{shared} in {percent(first.share)} of {len(sure):,} resamples of the {profile.noun}s; "
+        f"{place} at "
     )
     sentence += f"{confidence(sure.level)}."
     if word == "settled":
@@ -278,13 +292,16 @@ def _is_settled(sure: Uncertainty, profile: Profile) -> bool:
 
 
 def _compared(
-    profile: Profile, ratings: Ratings, methods: Sequence[str], seed: int, time_limit: float | None
+    profile: Profile, ratings: Ratings, methods: Sequence[str] | None, seed: int, time_limit: float | None
 ) -> dict[str, Any]:
-    """The fields of an analysis that other methods give.
+    """The fields of an analysis that other methods give: those that readers use where none are named.
 
     They are compared on the largest linked group of agents: ranks across groups mean nothing.
     """
-    others = [method for _, (method, _) in as_methods(methods).items() if method != ratings.method]
+    chosen = as_methods(usual_methods(profile) if methods is None else methods)
+    others = [method for _, (method, _) in chosen.items() if method != ratings.method and profile.n_agents]
+    table = task_scores(profile) if methods is None else None
+    means = None if table is None else table.mean_order
     skipped = {}
     if profile.n_agents > _EXACT and "kemeny" in others:
         others.remove("kemeny")
@@ -292,6 +309,10 @@ def _compared(
     skipped |= too_slow(profile, others)
     others = [name for name in others if name not in skipped]
     by_method = {ratings.method: ratings}
+    if means is not None:
+        # What readers of score tables use in place of the win rate.
+        others = [name for name in others if name != "win_rate"]
+        by_method["mean_score"] = Ratings(profile.agents, means, "mean_score", placement=ratings.placement)
     for name in others:
         try:
             by_method[name] = replace(run(profile, name, {}, seed, time_limit), placement=ratings.placement)

@@ -9,25 +9,32 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from importlib.resources import files
+from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 from softcondorcet import __version__, charts
 from softcondorcet.checks import Watch, check, natural, one_of, whole
 from softcondorcet.errors import DataError
-from softcondorcet.formatting import clipped, confidence, number, percent, plural, printable
-from softcondorcet.leaderboard import Row
+from softcondorcet.evaluation.task_scores import task_scores
+from softcondorcet.formatting import clipped, confidence, number, percent, plural, printable, shortened
+from softcondorcet.leaderboard import Row, as_dicts, flat
 from softcondorcet.methods.registry import METHODS
 from softcondorcet.pairs import Pairs
 from softcondorcet.profile import Profile, as_profile
 from softcondorcet.ratings import Ratings
-from softcondorcet.reporting.analysis import Analysis, analyse
-from softcondorcet.reporting.table import spans, table
+from softcondorcet.reporting.analysis import Analysis, analyse, with_brief_names
+from softcondorcet.reporting.groups import group_panels
+from softcondorcet.reporting.table import parts, spans
+from softcondorcet.reporting.tasks import task_panel
 from softcondorcet.reporting.verdict import Verdict, title_of, verdict
 from softcondorcet.source import Source
+from softcondorcet.tables import as_csv
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -45,17 +52,11 @@ WHISKERS, HEAT, BUMP = 40, 40, 12
 SMALL = 14
 # As many agents as a drawing of a cycle has room for.
 _CYCLE = 12
+# Letters of a name in the head of a table.
+NAME = 26
 # Drawings come twice, for a desk and for a phone: letters must not shrink with the screen.
 WIDE, NARROW = 780.0, 328.0
 
-BADGES = {
-    "winner": "A Condorcet winner: one agent beats all others",
-    "overruled": "A Condorcet winner that the ratings do not put first",
-    "cycle": "No Condorcet winner: a cycle at the top",
-    "unbeaten": "No Condorcet winner, but nobody beats the first",
-    "beaten": "No Condorcet winner",
-    "nothing": "Nothing to compare",
-}
 Link = Callable[[str, str], str]
 
 
@@ -104,8 +105,14 @@ def policy(css: str) -> str:
 
 
 def _visible(value: Any) -> Any:
-    """Names may hold letters that hide or turn others; the style and drawings are ours and pass as they are."""
-    return printable(value) if type(value) is str else value
+    """Names may hold letters that hide or turn others; the style and drawings are ours and pass as they are.
+
+    A percent sign stays on the line of its number.
+    """
+    return _PERCENT.sub("\u00a0%", printable(value)) if type(value) is str else value
+
+
+_PERCENT = re.compile(r"(?<=\d) %")
 
 
 def view(
@@ -117,20 +124,23 @@ def view(
     two agents, where there is one.
     """
     ratings = analysis.ratings
+    best = [row for row in rows if row.unplaced is None][: min(top, WHISKERS)] or rows[: min(top, WHISKERS)]
     return {
         "verdict": analysis.headline(says),
-        "badge": BADGES[says.kind],
+        "badge": says.badge,
         "sure_word": analysis.sure_word,
         "sure": analysis.sure,
         "n_agents": len(ratings),
+        "noun": analysis.noun,
         "method": title_of(ratings.method),
         "level": confidence(analysis.level) if analysis.level else "",
         "unsure": analysis.unsure,
         "cuts": analysis.cuts,
         "flip": analysis.flip,
         "summary": analysis.summary,
-        "whiskers": whiskers(rows[: min(top, WHISKERS)], title_of(ratings.method)),
-        "n_whiskers": min(top, WHISKERS, len(ratings)),
+        "whiskers": whiskers(best, title_of(ratings.method)),
+        "rank_ranges": rank_ranges(best),
+        "n_whiskers": len(best),
         **head_to_head(analysis.pairs, ratings, link),
         "cycle": cycle(says),
         **_methods(analysis),
@@ -178,22 +188,41 @@ def whiskers(rows: Sequence[Row], method: str) -> Picture:
     )
 
 
+def rank_ranges(rows: Sequence[Row]) -> Picture | None:
+    """Ranks with their intervals, where those are known."""
+    known = [row for row in rows if row.rank is not None and row.rank_low is not None and row.rank_high is not None]
+    if not known:
+        return None
+    ranks, low, high = ([float(getattr(row, name) or 0) for row in known] for name in ("rank", "rank_low", "rank_high"))
+    draw = partial(charts.whiskers, [row.agent for row in known], ranks, low, high, axis="rank", whole=True)
+    return Picture(*(draw(width=width) for width in (WIDE, NARROW)))
+
+
 def head_to_head(pairs: Pairs, ratings: Ratings, link: Link | None = None) -> dict[str, Any]:
-    """The best agents against each other, as a picture and as a table; `link(a, b)` is where a cell leads."""
-    chosen = ratings.index[:HEAT]
+    """The best agents against each other, as a picture and as a table; `link(a, b)` is where a cell leads.
+
+    Agents without a rank are not among them, unless no agent has one.
+    """
+    placed = ratings.listing[ratings.places[ratings.listing] > 0]
+    chosen = (placed if len(placed) else ratings.listing)[:HEAT]
     names = [ratings.agents[k] for k in chosen]
+    marks = [str(place) for place in ratings.places[chosen].tolist()] if len(placed) else ()
     wins, ties = pairs.dense(chosen)
-    few = names[:SMALL]
-    places = range(len(few))
+    listed = names if link is None else names[:SMALL]  # links make a table large
+    places = range(len(listed))
     to = None if link is None else lambda a, b: link(names[a], names[b])
+    drawn = [(names, WIDE), (names[:SMALL], NARROW)]
     return {
         "heat_map": Picture(
-            charts.heat_map(names, wins.tolist(), ties.tolist(), width=WIDE, link=to),
-            charts.heat_map(few, wins.tolist(), ties.tolist(), width=NARROW, link=to),
+            *(
+                charts.heat_map(few, wins.tolist(), ties.tolist(), marks=marks[: len(few)], width=width, link=to)
+                for few, width in drawn
+            )
         ),
         "n_heat": len(names),
-        "n_few": len(few),
-        "scores": [(few[a], [_score(wins[a, b], wins[b, a], ties[a, b]) for b in places]) for a in places],
+        "n_few": min(len(names), SMALL),
+        "scores": [(listed[a], [_score(wins[a, b], wins[b, a], ties[a, b]) for b in places]) for a in places],
+        "short": shortened(listed, NAME),
         "pair_link": link,
     }
 
@@ -234,7 +263,7 @@ def report(
     methods: Sequence[str] | None = None,
     resamples: int = 200,
     by: Literal["votes", "groups"] = "votes",
-    top: int = 100,
+    top: int = 5000,
     seed: int = 0,
     title: str | None = None,
     source: str | os.PathLike[str] | None = None,
@@ -252,7 +281,8 @@ def report(
     methods: names of methods to hold it against; those that readers use, by default.
     resamples: of the votes, for intervals and tie groups; 0 for none.
     by: what a resample draws: "votes", or "groups", all votes of a judge or task together.
-    top: agents in the table, the best ones.
+    top: at most so many agents with a rank in the table, the best ones. Where the page has no room for all agents, a
+        csv beside it has them.
     seed: of the resamples and of methods that draw at random.
     title: stands above the answer; the name of the source by default.
     source: the file that the votes were read from, for its name and hash.
@@ -260,7 +290,7 @@ def report(
     now: time of making; with the same time and seed the same votes give the same report, byte by byte.
     watch: called as ``watch(resample, resamples, None)``.
 
-    >>> "A is best" in report(Profile.from_rankings([["A", "B"], ["A", "C"], ["A", "C"]]), resamples=0)
+    >>> "A comes first" in report(Profile.from_rankings([["A", "B"], ["A", "C"], ["A", "C"]]), resamples=0)
     True
     """
     as_profile(profile, "a Profile; sc.read makes one")
@@ -273,31 +303,64 @@ def report(
     natural("seed", seed)
     whole("top", top)
     check(now is None or isinstance(now, datetime), "now", "a datetime", now)
+    profile = with_brief_names(profile)
     analysis = analyse(
         profile, method=method, options=options, methods=methods, resamples=resamples, by=by, seed=seed, watch=watch
     )
     name = "votes" if source is None else os.path.basename(os.path.normpath(os.fsdecode(source)))
-    rows, says = analysis.rows(), verdict(analysis.pairs, analysis.ratings)
+    scores = task_scores(profile)
+    more = {} if scores is None or scores.means is None else {"mean_score": scores.means}
+    rows, says = analysis.rows(more), verdict(analysis.pairs, analysis.ratings, analysis.noun)
     shown = view(analysis, rows, says, top=top) | {"facts": facts(analysis)}
-    shown["table"] = table(rows[:top], analysis.ratings, says, whole=rows)
+    shown["table"] = parts(rows, analysis.ratings, says, top=top, noun=analysis.noun)
+    shown["tasks"] = task_panel(profile, scores, analysis.ratings, options or {}, seed)
+    shown["groups"] = group_panels(profile, method, options or {}, seed)
+    shown["left_out"] = left_out(shown["table"].left_out, len(rows), path)
     made = now or datetime.now(UTC)
     html = render(shown, title or name, provenance(analysis, source, command, made, seed, profile.source))
     if path is not None:
         write(html, path)
+        if shown["left_out"]:
+            write(f"{as_csv(flat(as_dicts(rows)))}\n", beside(path))
     return html
 
 
-def facts(analysis: Analysis) -> list[tuple[str, str]]:
+def beside(path: str | os.PathLike[str]) -> str:
+    """The file with the rows of all agents, where a page has no room for them: report-agents.csv of report.html.
+
+    It replaces such a file, and never another one.
+    """
+    stem = f"{os.path.splitext(os.fsdecode(path))[0]}-agents"
+    names = (f"{stem}{'' if k == 1 else f'-{k}'}.csv" for k in count(1))
+    return next(name for name in names if not os.path.exists(name) or _lists_agents(name))
+
+
+def _lists_agents(path: str) -> bool:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(100).startswith("rank,rank_low,rank_high,agent,")
+    except OSError:
+        return False
+
+
+def left_out(agents: int, total: int, path: str | os.PathLike[str] | None) -> str:
+    """What is said of agents that a page has no room for."""
+    if not agents:
+        return ""
+    where = "sco rank --format csv lists" if path is None else f"{os.path.basename(beside(path))} beside this page has"
+    return f"{plural(agents, 'agent')} of {total:,} {'is' if agents == 1 else 'are'} not on this page: {where} all."
+
+
+def facts(analysis: Analysis) -> list[str]:
     """The size of the data, for the top of the report."""
     data = analysis.inspection
     assert data is not None
-    compared = 100 * data.pairs_seen / data.pairs_possible if data.pairs_possible else 0.0
+    compared = percent(data.pairs_seen / data.pairs_possible, 1) if data.pairs_possible else "none"
     return [
-        ("agents", f"{data.n_agents:,}"),
-        ("votes", f"{data.total_weight:,.0f}"),
-        ("comparisons", f"{data.comparisons:,.0f}"),
-        ("ties among them", percent(data.tied_share, 1)),
-        ("pairs compared", f"{compared:.3g} %"),
+        plural(data.n_agents, "agent"),
+        plural(round(data.total_weight), analysis.noun),
+        f"{plural(round(data.comparisons), 'comparison')}, {percent(data.tied_share, 1)} of them ties",
+        f"{compared} of the pairs compared",
     ]
 
 

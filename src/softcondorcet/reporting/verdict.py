@@ -2,6 +2,7 @@
 
 The top agent of a board may beat every other one (a Condorcet winner), stand on a cycle of the majority, be unbeaten
 without having met everyone, or be beaten by agents that no cycle links it to. All but the first are said.
+How sure it is that the first agent is the best, pairs do not say: see ``Analysis.headline``.
 
 ``title_of`` names methods as people know them.
 """
@@ -32,11 +33,26 @@ def title_of(method: str) -> str:
 _MANY = 4_000_000
 # As many agents as a drawing of a cycle shows with all the arrows between them.
 _DRAWN = 7
+# Above this many agents in circles nobody wants to read their names.
+_NAMED = 12
+
+_BADGES = {
+    "winner": "A Condorcet winner: one agent beats all others",
+    "overruled": "A Condorcet winner that the ratings do not put first",
+    "cycle": "No Condorcet winner: a cycle at the top",
+    "unbeaten": "No Condorcet winner, but nobody beats the first",
+    "beaten": "No Condorcet winner",
+    "nothing": "Nothing to compare",
+}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`answer` is the sentence, `details` say more; `names`, `arrows` and `loop` are what ``drawing.cycle`` draws."""
+    """`answer` is the sentence, `details` say more; `names`, `arrows` and `loop` are what ``charts.cycle`` draws.
+
+    Of a winner `top` is the name, and `lead` how far it is ahead, as a clause. `apart`: some agents were never compared
+    with those that the answer is about. `circle` is how many agents beat each other in circles.
+    """
 
     kind: Literal["winner", "overruled", "cycle", "unbeaten", "beaten", "nothing"]
     answer: str
@@ -44,10 +60,21 @@ class Verdict:
     names: tuple[str, ...] = ()
     arrows: tuple[tuple[int, int, float], ...] = ()
     loop: tuple[int, ...] = ()
+    top: str = ""
+    lead: str = ""
+    apart: bool = False
+    circle: int = 0
+
+    @property
+    def badge(self) -> str:
+        """The kind in words."""
+        if self.kind == "winner" and self.apart:
+            return "A Condorcet winner among the agents that can be compared with it"
+        return _BADGES[self.kind]
 
 
-def verdict(pairs: Pairs, board: Ratings) -> Verdict:
-    """What the pairs say about the first agent of a board."""
+def verdict(pairs: Pairs, board: Ratings, noun: str = "vote") -> Verdict:
+    """What the pairs say about the first agent of a board; `noun` is what a vote is called: see ``Profile.noun``."""
     if not len(board):
         return Verdict("nothing", "There are no agents.")
     top = int(board.listing[0])
@@ -64,7 +91,7 @@ def verdict(pairs: Pairs, board: Ratings) -> Verdict:
         return Verdict("nothing", "The votes give no agent a rank: each could stand almost anywhere.")
     winner = _winner(pairs, near)
     if winner == top:
-        return _won(pairs, board, top, near)
+        return _won(pairs, board, top, near, noun)
     if winner is not None:
         return _overruled(pairs, board, top, winner, near)
     label = strong_labels(pairs, by="majority")
@@ -102,13 +129,17 @@ def _among(board: Ratings, near: Ints) -> tuple[str, tuple[str, ...]]:
     return f"each of the {len(near) - 1:,} others it can be compared with", (note,)
 
 
-def _won(pairs: Pairs, board: Ratings, top: int, near: Ints) -> Verdict:
-    others, notes = _among(board, near)
+def _won(pairs: Pairs, board: Ratings, top: int, near: Ints, noun: str) -> Verdict:
+    notes = _among(board, near)[1]
     column, margin = neighbours(pairs, top)
     closest = int(np.argmin(margin))
-    rival, lead = board.agents[column[closest]], plural(float(margin[closest]), "vote")
-    detail = f"Its closest contest is with {rival}, won by {lead}."
-    return Verdict("winner", f"{board.agents[top]} is best: it beats {others} head to head.", (detail, *notes))
+    name, rival, by = board.agents[top], board.agents[column[closest]], plural(float(margin[closest]), noun)
+    which = " it can be compared with" if notes else ""
+    lead = f"ahead of all {len(near) - 1:,} others{which}, closest by {by}"
+    if len(near) == 2:
+        lead = f"ahead of {rival}{', the only one it can be compared with,' if notes else ''} by {by}"
+    detail = f"It beats every other agent{which} head to head. Its closest contest is with {rival}, won by {by}."
+    return Verdict("winner", f"{name} comes first: {lead}.", (detail, *notes), top=name, lead=lead, apart=bool(notes))
 
 
 def _overruled(pairs: Pairs, board: Ratings, top: int, winner: int, near: Ints) -> Verdict:
@@ -122,6 +153,8 @@ def _circling(pairs: Pairs, board: Ratings, top: int, circle: Ints, near: Ints) 
     best_first = board.index[np.isin(board.index, circle)].tolist()
     names = [board.agents[k] for k in best_first]
     answer = f"No agent beats all others: {listing(names)} beat each other in a circle."
+    if len(names) > _NAMED:
+        answer = f"No clear first: {len(names):,} agents beat each other in circles."
     loop = _shortest_cycle(pairs, top)
     shown = best_first if len(names) <= _DRAWN else loop
     place = {agent: k for k, agent in enumerate(shown)}
@@ -136,7 +169,7 @@ def _circling(pairs: Pairs, board: Ratings, top: int, circle: Ints, near: Ints) 
     words = "; ".join(f"{board.agents[a]} beats {board.agents[b]} by {number(leads[a, b])}" for a, b in steps)
     weakest = min(steps, key=lambda step: leads[step])
     details = [
-        f"{words}.",
+        f"{words}." if len(loop) <= _NAMED else "",
         f"Every order contradicts one of these; the weakest is that of {board.agents[weakest[0]]} over "
         f"{board.agents[weakest[1]]}.",
         f"{title_of(board.method)} puts {board.agents[top]} first.",
@@ -149,6 +182,7 @@ def _circling(pairs: Pairs, board: Ratings, top: int, circle: Ints, near: Ints) 
         tuple(board.agents[k] for k in shown),
         tuple(arrows),
         tuple(place[k] for k in loop),
+        circle=len(names),
     )
 
 

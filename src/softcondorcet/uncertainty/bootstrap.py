@@ -317,7 +317,7 @@ def resampling(data: Data, by: str, on_pairs: bool, in_order: bool) -> Resamplin
         profile = profile.take(profile.weight > 0)
     counted = bool((profile.weight == profile.counts).all())
     if by == "votes" and on_pairs and counted and bool((profile.length == 2).all()):
-        return _comparisons(profile.pairs(), "votes")
+        return _comparisons(profile.pairs(), f"{profile.noun}s")
     make = _maker(profile, on_pairs, repeat=in_order and bool((profile.weight == 1).all()))
     if by == "groups":
         if profile.group is None:
@@ -325,9 +325,9 @@ def resampling(data: Data, by: str, on_pairs: bool, in_order: bool) -> Resamplin
         codes, group = np.unique(profile.group, return_inverse=True)
         return _of(np.ones(len(codes)), lambda drawn: make(drawn[group] * profile.weight), "groups")
     if counted:
-        return _of(profile.weight, make, "votes")
+        return _of(profile.weight, make, f"{profile.noun}s")
     each = profile.weight / profile.counts
-    return _of(profile.counts, lambda drawn: make(drawn * each), "votes")
+    return _of(profile.counts, lambda drawn: make(drawn * each), f"{profile.noun}s")
 
 
 def present(data: Data) -> Flags:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from softcondorcet.uncertainty.intervals import Uncertainty
 
 
+# The share of samples from which on a first place is likely.
+LIKELY = 0.8
+
+
 @dataclass(frozen=True)
 class FirstPlace:
     """`share` of the samples have `agent` first, up to `error`; None where no sample says so.
@@ -30,21 +34,35 @@ class FirstPlace:
     shares_with: tuple[str, ...] = ()
     not_told_from: tuple[str, ...] = ()
 
+    @property
+    def lead(self) -> str:
+        """What it does: the verb of headlines, without certainty that the votes do not give."""
+        share = self.share or 0.0
+        if share < 0.5:
+            return "comes first"
+        return "leads narrowly" if self.not_told_from or share < LIKELY else "leads"
+
     def words(self) -> str:
-        """One clause for headlines, without certainty that the votes do not give."""
+        """One clause for headlines."""
         if self.shares_with:
             return f"{self.agent} shares first place with {listing(self.shares_with)}"
         if self.not_told_from:
-            lead = "leads narrowly" if (self.share or 0.0) >= 0.5 else "comes first"
-            return f"{self.agent} {lead}, but cannot be told from {some(self.not_told_from, 4)}"
-        return f"{self.agent} leads, told apart from every other agent with a rank"
+            return f"{self.agent} {self.lead}, but cannot be told from {some(self.not_told_from, 4)}"
+        return f"{self.agent} {self.lead}, told apart from every other agent with a rank"
 
     def share_in_words(self) -> str:
         """The share with what simulation leaves open, where that shows."""
-        if self.share is None or self.error is None:
-            return "in no sample"
-        points = round(100 * self.error)
-        return f"{percent(self.share)}{f' ± {points}' if points else ''}"
+        return "in no sample" if self.share is None or self.error is None else share_in_words(self.share, self.error)
+
+
+def share_in_words(share: float, error: float) -> str:
+    """A share of samples and its standard error, where that shows.
+
+    >>> share_in_words(0.58, 0.035), share_in_words(1.0, 0.004)
+    ('58 % ± 4', '100 %')
+    """
+    points = round(100 * error)
+    return f"{percent(share)}{f' ± {points}' if points else ''}"
 
 
 def simulation_error(share: float, samples: int) -> float:

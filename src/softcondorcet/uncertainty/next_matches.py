@@ -30,6 +30,7 @@ import numpy as np
 from softcondorcet.arrays import Floats, Ints
 from softcondorcet.checks import Watch, whole
 from softcondorcet.errors import OptionError
+from softcondorcet.formatting import plural
 from softcondorcet.pairs import Pairs
 from softcondorcet.profile import Profile
 from softcondorcet.uncertainty.bootstrap import bootstrap
@@ -68,16 +69,8 @@ class NextMatches:
 
     def summary(self) -> list[str]:
         """The answer in words."""
-        whom = (
-            "the order" if self.top >= self.n_agents else f"the top {self.top}" if self.top > 1 else "the first place"
-        )
-        sure = f"{100 * (1 + self.level) / 2:.4g} %"
-        if self.settled:
-            lines = [f"{whom} is settled: every pair of agents it rests on is told apart with {sure}"]
-        else:
-            plural = "pairs of agents" if self.open > 1 else "pair of agents"
-            lines = [f"{whom} is not settled: {self.open:,} {plural} not told apart with {sure} ({self.source})"]
-        return [*lines, *(f"warning: {note}" for note in self.warnings)]
+        line = settled_in_words(self.settled, self.open, self.top, self.n_agents, self.level, self.source)
+        return [line, *(f"warning: {note}" for note in self.warnings)]
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -93,6 +86,15 @@ class NextMatches:
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def settled_in_words(settled: bool, pairs: int, top: int, n_agents: int, level: float, source: str) -> str:
+    """Whether the order, or its top, is settled, and how many pairs are open."""
+    whom = "the order" if top >= n_agents else f"the top {top}" if top > 1 else "the first place"
+    sure = f"{100 * (1 + level) / 2:.4g} %"
+    if settled:
+        return f"{whom} is settled: every pair of agents it rests on is told apart with {sure}"
+    return f"{whom} is not settled: {plural(pairs, 'pair')} of agents not told apart with {sure} ({source})"
 
 
 def next_matches(
@@ -129,7 +131,7 @@ def next_matches(
         raise OptionError("data must be a Profile, Pairs or the result of bootstrap: others do not say who met whom")
     m = len(found.board)
     places = m if top is None else min(top, m)
-    a, b, above = _open_pairs(found, places)
+    a, b, above = open_pairs(found, places)
     met = found.pairs.met(a, b)
     value = found.pairs.match_value(a, b, above)
     best = np.lexsort((met, -value))[:count]
@@ -146,7 +148,7 @@ def next_matches(
     )
 
 
-def _open_pairs(found: Uncertainty, places: int) -> tuple[Ints, Ints, Floats]:
+def open_pairs(found: Uncertainty, places: int) -> tuple[Ints, Ints, Floats]:
     """Pairs that are not told apart, the upper one among the first `places`, with the chance that it is above."""
     order, m = found.board.listing, len(found.board)
     upper, lower, chance = [], [], []

@@ -144,6 +144,8 @@ def agent(snapshot: Snapshot, name: str, past: Sequence[Rated]) -> View | None:
     (line,) = table.lines
     facts = []
     for column in table.columns:
+        if column.kind == "bar":
+            continue
         cell, of = line.cells[column.name], f" of {len(snapshot.ratings):,}" if column.kind == "rank" else ""
         if column.kind != "agent":
             facts.append((column.title.lower(), f"{cell.text}{of}" if cell.text else "not known yet"))
