@@ -210,6 +210,7 @@ def _counted(pairs: Pairs, left: Flags, right: Flags) -> Ints:
     return np.bincount(pairs.left[left], minlength=m) + np.bincount(pairs.right[right], minlength=m)
 
 
+@_kept
 def _decided(pairs: Pairs) -> tuple[Floats, Floats]:
     """Comparisons won and lost by each agent."""
     m = pairs.n_agents

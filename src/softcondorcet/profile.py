@@ -119,11 +119,11 @@ class Profile:
         object.__setattr__(self, "kind", self._guessed_kind() if kind is None else kind)
         one_of("kind", KINDS, self.kind)
 
-    @property
+    @cached_property
     def n_agents(self) -> int:
         return len(self.agents)
 
-    @property
+    @cached_property
     def n_votes(self) -> int:
         return len(self.weight)
 

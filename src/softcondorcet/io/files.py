@@ -41,9 +41,8 @@ from softcondorcet.io.input_files import (
 from softcondorcet.io.parquet import PARQUET, parse_parquet
 from softcondorcet.io.record_votes import battle_fields, score_fields
 from softcondorcet.io.records import Battles, Options, Scores
-from softcondorcet.io.table_file import SUFFIXES, table_in, text_in
 from softcondorcet.io.table_size import MEMORY, size_of
-from softcondorcet.io.tables import read_table, together, with_index
+from softcondorcet.io.tables import SUFFIXES, read_table, table_in, text_in, together, with_index
 from softcondorcet.io.write import WRITABLE
 from softcondorcet.profile import KINDS as PROFILE_KINDS, Kind, Profile
 from softcondorcet.source import Source
@@ -295,7 +294,7 @@ def _read_path(path: str, options: _Options) -> Profile:
         data, source = whole_file(path)
         return _read_bytes(data, source.name, options, source)
     with files_at(path) as files:
-        if len(files) != 1 or not os.path.isfile(path) or archives.is_archive(path):
+        if [file.name for file in files] != [path] or not os.path.isfile(path):
             return _read_several(path, files, options)
         if not files[0].head:
             raise DataError(f"{path}: empty; expected votes")

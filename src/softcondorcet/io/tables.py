@@ -1,7 +1,8 @@
-"""Plain tables that need more than a look at their column names: results, items and seeds, wide tables.
+"""Tables, whatever file they are in, and the readers of those that need more than a look at their column names.
 
-``read_table`` gives the scores or battles in such a table, and None where the readers of battles, rankings and scores
-take it as it stands. Where no reader takes a table, the error says what is missing, not what is there.
+``table_in`` gives the table in a csv, tsv, Markdown, JSON, Excel or Parquet file. ``read_table`` gives the scores or
+battles in such a table, and None where the readers of battles, rankings and scores take it as it stands. Where no
+reader takes a table, the error says what is missing, not what is there.
 """
 
 from __future__ import annotations
@@ -17,14 +18,23 @@ from softcondorcet.formatting import plural, some
 from softcondorcet.io import delimited
 from softcondorcet.io.cells import Cells, Table, shown
 from softcondorcet.io.column_names import AGENT, PAIRS, SCORE, TASK, fitting
-from softcondorcet.io.input_files import InputFile, brief
+from softcondorcet.io.excel import is_workbook, parse_workbook
+from softcondorcet.io.input_files import InputFile, brief, decode, in_memory, load, suffix_of
 from softcondorcet.io.item_scores import ITEM, REPEAT, read_item_scores
 from softcondorcet.io.logs import promptfoo
 from softcondorcet.io.logs.common import agent_of
 from softcondorcet.io.outcomes import missing_outcome, read_outcomes
+from softcondorcet.io.parquet import PARQUET, parse_parquet
+from softcondorcet.io.preflib import TYPES
 from softcondorcet.io.records import Battles, Options, Scores
 from softcondorcet.io.wide import is_markdown, parse_markdown, read_wide
 
+# The format that a suffix says, of votes and of tables.
+SUFFIXES = {
+    **{name: name for name in (*TYPES, "csv", "tsv", "jsonl", "parquet", "json", "md", "xlsx")},
+    "ndjson": "jsonl",
+    "xls": "xlsx",
+}
 _OUTCOME, _ITEM = {"a", "b", "winner"}, {"agent", "task", "score", "item", "repeat", "judge"}
 _ROWS = ("data", "rows", "records", "results", "battles", "votes", "scores", "items")
 _ABOUT = {"weight", "group", "when", "voter"}
@@ -72,6 +82,37 @@ def _missing(table: Table) -> str | None:
         there = some(repr(title) for title in table.columns if title.strip().casefold() != "winner")
         return f"there is 'winner', but no two columns of agents; found {there}: --column a=NAME --column b=NAME"
     return None
+
+
+def table_in(
+    data: bytes, name: str, format: str | None = None, sheet: str | None = None
+) -> tuple[Table, bool | None, Collection[str]]:
+    """The table in a file, what a lone ``1,234`` is in it, and what to say of it."""
+    format = format or SUFFIXES.get(suffix_of(name)) or ("parquet" if data[:4] == PARQUET else None)
+    if format == "parquet":
+        return parse_parquet(data, name), None, ()
+    file = in_memory(name.removesuffix(".gz"), data)
+    if format == "xlsx" or (format is None and is_workbook(file)):
+        table, others = parse_workbook(file, sheet)
+        return table, False, [f"read {table.name}; other sheets: {', '.join(others)}"] if others else []
+    text = text_in(data, name)
+    first = text.lstrip().partition("\n")[0].strip()
+    alone = first == text.strip()  # one object may be a line of .jsonl, if it is flat, or the whole of a document
+    nested = alone and ("{" in first[1:] or "[" in first)
+    if format == "jsonl" or (format is None and first.startswith("{") and first.endswith("}") and not nested):
+        return delimited.parse_jsonl(text, name), None, ()
+    if format == "json" or (format is None and first.startswith(("{", "["))):
+        return json_table(load(data, name), name), None, ()
+    return text_table(text, name, format)
+
+
+def text_in(data: bytes, name: str) -> str:
+    """The bytes as text."""
+    text = decode(data, name)
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise DataError(f"{name}:{line}: a NUL byte; expected text in UTF-8")
+    return text
 
 
 def text_table(text: str, name: str, format: str | None) -> tuple[Table, bool | None, Collection[str]]:

@@ -92,22 +92,25 @@ def about_votes(rows: VoteRows, roles: Roles, used: list[str], weights: tuple[st
     """Weight, group, time and voter of each vote, and its other columns: one value for all rows of a vote."""
     table, fields = rows.table, Fields(weight=np.ones(rows.n_votes), group_by=None)
     columns: dict[str, Column | Maker] = {}
-    used = list(used)
-    if column := option(table, roles.weight, weights, used, "weight"):
-        fields["weight"] = rows.one_value(column, table.numbers(column, read_weight))
-        used.append(column)
-    with _may_be_left_out("group", roles.group):
-        if column := option(table, roles.group, GROUP, used, "group"):
-            (codes,), names = encode(table, column)
-            columns[column] = Column(rows.one_value(column, codes), names)
-            fields["group_by"] = column
-    if column := option(table, roles.when, TIME, used, "when"):
+    weight = option(table, roles.weight, weights, used, "weight")
+    used = [*used, weight] if weight else list(used)
+    group = option(table, roles.group, GROUP, used, "group")  # may be the voter, too
+    when = option(table, roles.when, TIME, used, "when")
+    used += [when] if when else []
+    voter = option(table, roles.voter, (VOTER,), used, "voter")
+    used += [voter] if voter else []
+    if weight:
+        fields["weight"] = rows.one_value(weight, table.numbers(weight, read_weight))
+    if group:
+        with _may_be_left_out("group", roles.group):
+            (codes,), names = encode(table, group)
+            columns[group] = Column(rows.one_value(group, codes), names)
+            fields["group_by"] = group
+    if when:
         with _may_be_left_out("when", roles.when):
-            fields["when"] = rows.one_value(column, table.numbers(column, read_time))
-        used.append(column)
-    if column := option(table, roles.voter, (VOTER,), used, "voter"):
-        columns[VOTER] = _voters(rows, column, named=roles.voter is not None)
-        used.append(column)
+            fields["when"] = rows.one_value(when, table.numbers(when, read_time))
+    if voter:
+        columns[VOTER] = _voters(rows, voter, named=roles.voter is not None)
     keep = {table.need(name) for name in roles.keep if table.find(name)}
     others = [name for name in table.columns if name not in columns and (name not in used or name in keep)]
     fields["columns"] = Columns({**columns, **other_columns(rows, others, keep)})

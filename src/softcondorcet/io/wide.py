@@ -19,10 +19,9 @@ from softcondorcet.io import metric_names
 from softcondorcet.io.cells import Table, is_blank, shown
 from softcondorcet.io.column_names import AGENTS, SCORE, TASK
 from softcondorcet.io.number_text import Numbers, comma_is_decimal, is_missing, read_flags, read_numbers
-from softcondorcet.io.outcomes import PLAYERS
+from softcondorcet.io.outcomes import PLAYERS, read_matrix
 from softcondorcet.io.records import Battles, Options, Scores, name_of
 from softcondorcet.io.transposed import are_tasks, read_transposed
-from softcondorcet.io.win_counts import read_matrix
 
 _REPEATS = ("seed", "run", "trial", "repeat", "replicate", "fold", "epoch")
 # Columns of other kinds of table: one that has them and is none of those is not wide but mistaken.

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -46,7 +45,6 @@ from softcondorcet.solvers.descent import (
     Objective,
     Run,
     SgdOptions,
-    check_device,
     descend,
     descend_and_polish,
     pairwise_loss,
@@ -192,7 +190,6 @@ def _shrinks(data: Data, shrink: object, asked: dict[str, Any], way: str) -> boo
 
 def _way(data: Data, goal: Objective, solver: str, device: str, over: str) -> str:
     """What the ratings come from: "sgd", or descent on "pairs" or "votes"."""
-    check_device(device)
     one_of("over", ("auto", "pairs", "votes"), over)
     kendall = solver == "descent" and goal.loss == "kendall" and goal.ties == "half"
     check(kendall or device == "cpu", "device", "'cpu' but for descent on the Kendall loss with ties 'half'", device)
@@ -240,10 +237,9 @@ def _by_shrinkage(data: Data, seed: int) -> Ratings:
     """The order by margins that are shrunk toward Bradley-Terry, with log-odds under it."""
     pairs = as_pairs(data)
     shrunk = shrink_margins(pairs)
-    board = rated(data, -shrunk.tier.astype(float), "sco", {"shrink": True}, seed=seed)
-    counts = likely_counts(pairs, shrunk)
-    board = with_odds(board, pairs, shrunk.tier, shrunk.group, shrunk.prior, counts)
-    return replace(board, kappa=float(shrunk.kappa[shrunk.largest]) if len(pairs) else None)
+    kappa = float(shrunk.kappa[shrunk.largest]) if len(pairs) else None
+    board = rated(data, -shrunk.tier.astype(float), "sco", {"shrink": True}, seed=seed, kappa=kappa)
+    return with_odds(board, pairs, shrunk.tier, shrunk.group, shrunk.prior, likely_counts(pairs, shrunk))
 
 
 def _by_sgd(data: Data, goal: Objective, how: SgdOptions, first: Floats, watch: Watch | None) -> Rating:

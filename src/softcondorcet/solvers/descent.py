@@ -28,6 +28,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, Protocol
 
 import numpy as np
@@ -97,7 +98,7 @@ class Objective:
         pairwise = self.loss == "kendall" or (self.sharpness == 1.0 and self.prior == 0.0 and self.ties == "half")
         check(pairwise, "loss", "'kendall' with a sharpness, a prior or attracting ties", self.loss)
 
-    @property
+    @cached_property
     def is_sigmoid(self) -> bool:
         """Whether it is the paper's loss and nothing more: what SGD and the polish are for."""
         return self.loss == "kendall" and self.sharpness == 1.0 and self.prior == 0.0 and self.ties == "half"
@@ -105,11 +106,6 @@ class Objective:
     @property
     def stage(self) -> Stage:
         return Stage(self.sharpness, self.temperature)
-
-
-def check_device(device: str) -> None:
-    known = isinstance(device, str) and (device in DEVICES or device.startswith("ray://"))
-    check(known, "device", "'cpu', 'cuda', 'ray' or 'ray://HOST:PORT'", device)
 
 
 @dataclass(frozen=True)
@@ -126,8 +122,9 @@ class DescentOptions:
         whole("steps", self.steps)
         positive("tol", self.tol)
         yes_or_no("polish", self.polish)
-        check_device(self.device)
         one_of("precision", ("double", "single"), self.precision)
+        known = isinstance(self.device, str) and (self.device in DEVICES or self.device.startswith("ray://"))
+        check(known, "device", "'cpu', 'cuda', 'ray' or 'ray://HOST:PORT'", self.device)
 
 
 @dataclass(frozen=True)

@@ -48,15 +48,15 @@ class BradleyTerry:
     """The same without an order: ratings of some pairs under one prior after another, each started from the last."""
 
     def __init__(self, pairs: Pairs, group: Ints, start: Floats | None = None) -> None:
-        self._rows, self._group, self._ratings = _Rows(pairs), group, start
-        self._scattered = None if start is not None else sample(pairs, group, win_margin(pairs))
+        self._pairs, self._rows, self._group, self._ratings = pairs, _Rows(pairs), group, start
+        self._scattered = None if start is not None else sample(pairs, group, pairs.win_margin)
         self._order, self._free = np.arange(len(group)), np.full(len(group), kernels.FREE, dtype=np.int8)
 
     def ratings(self, prior: Floats, tol: float = _TOL) -> Floats:
         """Ratings under a precision of the prior for each group."""
         if self._ratings is None and (few := self._scattered) is not None:
             known = BradleyTerry(few.counts, self._group[few.kept]).ratings(prior)
-            self._ratings = few.spread(known, self._rows.win_margin, self._group)
+            self._ratings = few.spread(known, self._pairs.win_margin, self._group)
         found = self._rows.solve(prior[self._group], self._order, self._free, self._ratings, tol)
         self._ratings = centred(found, self._group)
         return self._ratings
@@ -67,12 +67,6 @@ def centred(ratings: Floats, group: Ints) -> Floats:
     size = np.bincount(group)
     moved: Floats = ratings - (sum_by(group, ratings, len(size)) / np.maximum(size, 1))[group]
     return moved
-
-
-def win_margin(pairs: Pairs) -> Floats:
-    """Wins less losses of each agent."""
-    m = pairs.n_agents
-    return sum_by(pairs.left, pairs.margin, m) - sum_by(pairs.right, pairs.margin, m)
 
 
 @dataclass(frozen=True)
@@ -132,7 +126,6 @@ class _Rows:
         if not 1e-100 < most < 1e100:  # whose squares are no numbers; in another unit the loss has the same minimum
             self.unit = float(2.0 ** -np.frexp(most)[1])
             margin, played = margin * self.unit, played * self.unit
-        self.win_margin = win_margin(pairs)
         self.arrays = (
             *(frozen(rows.row, np.int64), frozen(rows.column, np.uint32)),
             *(frozen(margin, np.float64), frozen(played, np.float64)),

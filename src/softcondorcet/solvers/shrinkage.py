@@ -36,7 +36,7 @@ from softcondorcet.pairs import Pairs
 from softcondorcet.seeds import stream
 from softcondorcet.solvers.components import best_order, improve_order, in_sequence
 from softcondorcet.solvers.likelihood import joined
-from softcondorcet.solvers.order_odds import BradleyTerry, sample, win_margin
+from softcondorcet.solvers.order_odds import BradleyTerry, sample
 from softcondorcet.solvers.order_tiers import packed_as_it_is, tier_starts
 
 # Precisions of the prior that are looked at first, the least and the greatest; those of the line.
@@ -119,7 +119,7 @@ def likely_counts(pairs: Pairs, shrunk: Shrunk) -> Pairs:
     finite = np.isfinite(shrunk.kappa)[shrunk.group[pairs.left]]
     wins, losses = pairs.wins + pairs.ties / 2, pairs.losses + pairs.ties / 2
     wins, losses = np.where(finite, shrunk.pairs.wins, wins), np.where(finite, shrunk.pairs.losses, losses)
-    return replace(pairs, wins=wins, losses=losses, ties=np.zeros(len(pairs)))
+    return replace(pairs, wins=wins, losses=losses, ties=np.zeros_like(pairs.ties))
 
 
 def fit_ratings(pairs: Pairs, prior: Floats) -> tuple[Floats, Floats]:
@@ -138,7 +138,7 @@ def _curve(pairs: Pairs, ratings: Floats) -> Floats:
 
 def fit_prior(pairs: Pairs, group: Ints) -> Floats:
     """The most likely precision of the prior, by group: by parabolas through the three best of those tried."""
-    if (few := sample(pairs, group, win_margin(pairs))) is not None:
+    if (few := sample(pairs, group, pairs.win_margin)) is not None:
         pairs, group = few.pairs, group[few.kept]
     count = int(group.max(initial=-1)) + 1
     at, found, line = np.empty((0, count)), np.empty((0, count)), BradleyTerry(pairs, group)
@@ -203,8 +203,8 @@ def _evidence(pairs: Pairs, prior: Floats, group: Ints, ratings: Floats) -> Floa
     lead = ratings[pairs.left] - ratings[pairs.right]
     won, lost = pairs.wins + pairs.ties / 2, pairs.losses + pairs.ties / 2
     surprise = won * np.logaddexp(0, -lead) + lost * np.logaddexp(0, lead)
-    likelihood = -sum_by(group[pairs.left], surprise, len(size)) - prior / 2 * sum_by(group, ratings**2, len(size))
     spread = size * np.log(prior) - log_determinants(pairs, _curve(pairs, ratings), prior, group)
+    likelihood = -sum_by(group[pairs.left], surprise, len(size)) - prior / 2 * sum_by(group, ratings**2, len(size))
     usual = 0.5 * ((np.log(prior) - np.log(USUAL)) / SPREAD) ** 2
     evidence: Floats = np.nan_to_num(likelihood + spread / 2 - usual, nan=-_MOST, neginf=-_MOST, posinf=_MOST)
     return np.clip(evidence, -_MOST, _MOST)
@@ -290,7 +290,7 @@ def _posterior(pairs: Pairs, ratings: Floats, kappa: Floats) -> Pairs:
     chance, weight = _chance(pairs, ratings), kappa[pairs.left]
     won = pairs.wins + pairs.ties / 2 + weight * chance
     lost = pairs.losses + pairs.ties / 2 + weight * (1 - chance)
-    return replace(pairs, wins=won, losses=lost, ties=np.zeros(len(pairs)))
+    return replace(pairs, wins=won, losses=lost, ties=np.zeros_like(pairs.ties))
 
 
 def _order(pairs: Pairs, posterior: Pairs, ratings: Floats, group: Ints, exact: bool) -> Ints:
@@ -298,7 +298,9 @@ def _order(pairs: Pairs, posterior: Pairs, ratings: Floats, group: Ints, exact: 
     level = dominance_levels(pairs, group)
     inside = level[pairs.left] == level[pairs.right]
     columns = ("left", "right", "wins", "losses", "ties")
-    parts = replace(posterior, **{name: getattr(posterior, name)[inside] for name in columns})
+    parts = posterior
+    if not inside.all():
+        parts = replace(posterior, **{name: getattr(posterior, name)[inside] for name in columns})
     rows, order = parts.by_agent, np.lexsort((-ratings, level))
     improve_order(rows.row, rows.column, rows.margin, order, len(order) + 100)
     if not exact:

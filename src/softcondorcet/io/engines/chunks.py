@@ -15,8 +15,7 @@ from softcondorcet.errors import DataError
 from softcondorcet.io.assemble import battles
 from softcondorcet.io.cells import Table, as_table
 from softcondorcet.io.column_names import roles_of
-from softcondorcet.io.delimited import delimiter_of, json_object
-from softcondorcet.io.growing_column import BLOCK, GrowingColumn
+from softcondorcet.io.delimited import BLOCK, GrowingColumn, delimiter_of, json_object
 from softcondorcet.io.input_files import InputFile, lines
 from softcondorcet.pairs import Pairs, add_pairs, check_total, count_pairs
 from softcondorcet.profile import Profile
