@@ -81,7 +81,7 @@ def test_files_and_functions_fit_a_reader() -> None:
 
 def test_the_flow_of_a_command_and_a_vote_stays_short() -> None:
     rank, vote = layout.flow_of_rank(), layout.flow_of_vote()
-    assert rank.files <= 45 and rank.changes <= 260  # four priors are tried for games, and each is a fit
+    assert rank.files <= 50 and rank.changes <= 290  # four priors are tried for games, and each is a fit
     assert vote.files <= 8
 
 
