@@ -83,6 +83,8 @@ _HOME = {
     "decay": "evaluation.decay",
     "controlled": "evaluation.controlled",
     "Controlled": "evaluation.controlled",
+    "teams": "evaluation.teams",
+    "Teams": "evaluation.teams",
     "history": "evaluation.history",
     "History": "evaluation.history",
     "replay": "evaluation.replay",
@@ -127,6 +129,7 @@ if TYPE_CHECKING:
     from softcondorcet.evaluation.losses import fenchel_young_loss as fenchel_young_loss, sigmoid_loss as sigmoid_loss
     from softcondorcet.evaluation.replay import Replay as Replay, replay as replay
     from softcondorcet.evaluation.robustness import Robustness as Robustness, robustness as robustness
+    from softcondorcet.evaluation.teams import Teams as Teams, teams as teams
     from softcondorcet.evaluation.tune import Tuned as Tuned, tune as tune
     from softcondorcet.evaluation.versus import versus as versus
     from softcondorcet.evaluation.versus_result import Baseline as Baseline, Versus as Versus

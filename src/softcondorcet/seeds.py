@@ -23,6 +23,7 @@ STREAMS = {
     "shrinkage": 12,  # vectors that estimate a determinant
     "spread": 13,  # vectors that estimate how uncertain ratings are
     "history": 14,  # draws from the posterior of ratings over time
+    "teams": 15,  # draws from the posterior of members of teams
 }
 
 

@@ -6,13 +6,17 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from softcondorcet.checks import check, not_negative
+from softcondorcet.checks import check, not_negative, one_of
 from softcondorcet.cli import options
 from softcondorcet.cli.settings import SETTINGS, settings_of
 
 if TYPE_CHECKING:
     from softcondorcet.evaluation.controlled import Controlled
+    from softcondorcet.evaluation.teams import Teams
+    from softcondorcet.pairs import Pairs
+    from softcondorcet.profile import Profile
     from softcondorcet.uncertainty.by_group import ByGroup
 
 
@@ -60,6 +64,11 @@ if TYPE_CHECKING:
     metavar="AGENT=POINTS",
     help="For bradley_terry: an agent of a known rating, in Elo points; others are fitted against it. Repeatable.",
 )
+@click.option(
+    "--teams",
+    metavar="SEPARATOR",
+    help="Agents are sides of several: rate their members, as of 'ann+ben' with --teams +. Lists are known as sides.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="No summary and warnings on standard error.")
 def rank(
     source: options.Source,
@@ -76,6 +85,7 @@ def rank(
     groups: int,
     control: str | None,
     fixed: tuple[str, ...],
+    teams: str | None,
     quiet: bool,
     **given: Any,
 ) -> None:
@@ -99,12 +109,11 @@ def rank(
     options.check_output(form, output, top=top, group_by=group_by, control=control)
     limit = _time_limit(method, time_limit, proof, settings)
     chosen = _rank_options(method, {**limit, **given}, engine) | settings_of(settings) | _known_ratings(method, fixed)
-    alone = "--group-by" if group_by is not None else "--control" if control is not None else ""
+    alone = _alone({"--group-by": group_by, "--control": control, "--teams": teams})
     usual = {"engine": engine not in ("auto", "memory"), "certify": proof, "start": given["start"] is not None}
     for name, wanted in usual.items() if alone else ():
         check(not wanted, f"--{name}", f"left out with {alone}, which rates the votes itself", given.get(name, engine))
     if group_by is not None:
-        check(control is None, "--control", "left out with --group-by, which rates the votes of each group", control)
         options.show_groups(_by_group(source, group_by, method, groups, chosen, quiet), form, top, quiet)
         options.next_step("bootstrap", "--group-by", group_by)
         return
@@ -114,6 +123,11 @@ def rank(
         return
     with options.progress() as work:
         votes = source.count(work, engine, memory, quiet)
+        teams = teams or _sides_in(votes)
+        if teams:
+            members = _members(votes, teams, method, settings, fixed)
+            options.show(members, form, top, quiet=quiet)
+            return
         size = plural(len(votes), "pair") if isinstance(votes, Pairs) else plural(votes.n_votes, "vote")
         watch = work(f"{method} on {size}")
         ratings = run(votes, method, **_rank_options(method, {"watch": watch}), **chosen)
@@ -164,6 +178,36 @@ def _known_ratings(method: str, fixed: tuple[str, ...]) -> dict[str, Any]:
         return {}
     check("fixed" in METHODS[method].options, "--fixed", "left out but for --method bradley_terry", method)
     return {"fixed": dict(_known_rating(one) for one in fixed)}
+
+
+def _alone(given: dict[str, str | None]) -> str:
+    """The one option that was given of those that rate the votes in their own way."""
+    found = [name for name, value in given.items() if value is not None]
+    for name in found[1:]:
+        check(False, name, f"left out with {found[0]}, which rates the votes itself", given[name])
+    return found[0] if found else ""
+
+
+def _sides_in(votes: Profile | Pairs) -> str | None:
+    """What separates the members of sides in a file that has lists of them, unless a method was named."""
+    named = click.get_current_context().get_parameter_source("method") is not ParameterSource.DEFAULT
+    return None if named or votes.source is None else votes.source.teams
+
+
+def _members(
+    votes: Profile | Pairs, separator: str, method: str, settings: tuple[str, ...], fixed: tuple[str, ...]
+) -> Teams:
+    """Ratings of the members of sides."""
+    from softcondorcet.evaluation.teams import teams
+
+    default = click.get_current_context().get_parameter_source("method") is ParameterSource.DEFAULT
+    check(default or method == "bradley_terry", "--method", "bradley_terry, or left out, with --teams", method)
+    check(not fixed, "--fixed", "left out with --teams", fixed)
+    chosen = settings_of(settings)
+    known = ("combine", "prior", "level")
+    for name in chosen:
+        one_of("--set", known, name, "among")
+    return teams(votes, separator, **chosen)
 
 
 def _known_rating(text: str) -> tuple[str, float]:

@@ -42,7 +42,7 @@ from softcondorcet.io.parquet import PARQUET, parse_parquet
 from softcondorcet.io.record_votes import battle_fields, score_fields
 from softcondorcet.io.records import Battles, Options, Scores
 from softcondorcet.io.table_size import MEMORY, size_of
-from softcondorcet.io.tables import SUFFIXES, read_table, table_in, text_in, together, with_index
+from softcondorcet.io.tables import SIDES, SUFFIXES, read_table, table_in, text_in, together, with_index, with_sides
 from softcondorcet.io.write import WRITABLE
 from softcondorcet.profile import KINDS as PROFILE_KINDS, Kind, Profile
 from softcondorcet.source import Source
@@ -417,6 +417,10 @@ def _profile(
         raise DataError(f"{table.name}: no rows; expected at least one")
     if not columns and options.kind in (None, "rankings"):
         table = with_ranking(table)
+    table, teams = with_sides(table)
+    if teams is not None:
+        source = replace(source or Source(table.name, ""), teams=teams)
+        notes = (*notes, SIDES)
     records = read_table(table, options.kind, columns, options.logs, decimal_comma)
     if records is not None:
         records.notes[:0] = notes

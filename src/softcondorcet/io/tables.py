@@ -16,14 +16,14 @@ import numpy as np
 from softcondorcet.errors import DataError
 from softcondorcet.formatting import plural, some
 from softcondorcet.io import delimited
-from softcondorcet.io.cells import Cells, Table, shown
+from softcondorcet.io.cells import Cells, Table, read_name, shown
 from softcondorcet.io.column_names import AGENT, PAIRS, SCORE, TASK, fitting
 from softcondorcet.io.excel import is_workbook, parse_workbook
 from softcondorcet.io.input_files import InputFile, brief, decode, in_memory, load, suffix_of
 from softcondorcet.io.item_scores import ITEM, REPEAT, read_item_scores
 from softcondorcet.io.logs import promptfoo
 from softcondorcet.io.logs.common import agent_of
-from softcondorcet.io.outcomes import missing_outcome, read_outcomes
+from softcondorcet.io.outcomes import PLAYERS, missing_outcome, read_outcomes
 from softcondorcet.io.parquet import PARQUET, parse_parquet
 from softcondorcet.io.preflib import TYPES
 from softcondorcet.io.records import Battles, Options, Scores
@@ -40,6 +40,9 @@ _ROWS = ("data", "rows", "records", "results", "battles", "votes", "scores", "it
 _ABOUT = {"weight", "group", "when", "voter"}
 # Where titles of a table may stand: the first lines of the first letters.
 _HEAD, _TITLES = 10_000, 8
+# Between the members of a side.
+PLUS = "+"
+SIDES = "sides of several agents, called 'a+b': sco rank and sc.teams rate their members, all else rates sides"
 # What holds the scores of an agent by task, in a list of objects.
 _SCORES = ("scores", "results", "metrics", "benchmarks", "tasks", "evaluations")
 
@@ -205,6 +208,44 @@ def _spread_out(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
     if keys.keys() & rest.keys():
         return columns
     return rest | {key: [None if cell is None else cell.get(key) for cell in cells] for key in keys}
+
+
+def with_sides(table: Table) -> tuple[Table, str | None]:
+    """The table with lists of agents, the sides of a game, as text "ann+ben"; and "+" where there are such lists."""
+    pairs = ((table.find(a), table.find(b)) for a, b in PLAYERS)
+    sides = next((pair for pair in pairs if all(name and _holds_lists(table, name) for name in pair)), None)
+    if sides is None:
+        return table, None
+    winner = table.find("winner")
+    names = [name for name in (*sides, winner) if name and _holds_lists(table, name)]
+    return table.with_columns(
+        {name: [_side(table, name, row) for row in enumerate(table.cells(name))] for name in names}
+    ), PLUS
+
+
+def _holds_lists(table: Table, name: str) -> bool:
+    return any(isinstance(cell, list | tuple | np.ndarray) for cell in table.sample(name, 100))
+
+
+def _side(table: Table, name: str, at: tuple[int, Any]) -> Any:
+    """The members of a side in the order of the alphabet; a single name is a side of one."""
+    row, cell = at
+    if not isinstance(cell, list | tuple | np.ndarray):
+        return cell
+    members = []
+    for one in cell:
+        try:
+            members.append(read_name(one))
+        except ValueError:
+            raise DataError(f"{table.place(row)}: {name} is {shown(cell)}; expected a list of names") from None
+        if PLUS in members[-1]:
+            raise DataError(
+                f"{table.place(row)}: {name} has the agent {members[-1]!r}; expected names without {PLUS!r}, which "
+                "stands between the members of a side"
+            )
+    if not members or len(set(members)) < len(members):
+        raise DataError(f"{table.place(row)}: {name} is {shown(cell)}; expected one or more names, each once")
+    return PLUS.join(sorted(members))
 
 
 def _plain(cell: dict[str, Any]) -> bool:

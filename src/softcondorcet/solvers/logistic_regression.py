@@ -21,7 +21,7 @@ from softcondorcet.solvers.likelihood import Minimum, minimise, solve
 
 _STEPS, _TOL = 100, 1e-9
 # The share of a system that conjugate gradients may leave.
-_ROUGH = 1e-9
+_ROUGH, _DRAWN = 1e-9, 1e-4
 
 
 class LogisticRegression:
@@ -68,6 +68,17 @@ class LogisticRegression:
                 )
         inverse: Floats = np.linalg.inv(hessian)
         return inverse
+
+    def draws(self, x: Floats, rng: np.random.Generator, count: int) -> Floats:
+        """Draws from the normal distribution whose precision is the Hessian at x, a row each."""
+        diagonal = self.move(x)[1] + self.precision
+        found = np.empty((count, self.size))
+        for k in range(count):
+            push = self.value * (np.sqrt(self.curve) * rng.standard_normal(len(self.curve)))[:, None]
+            right = sum_by(self.index.ravel(), push.ravel(), self.size)
+            right += np.sqrt(self.precision) * rng.standard_normal(self.size)
+            found[k] = solve(self, self.precision, right, diagonal, _DRAWN)
+        return found
 
 
 def chance(odds: Floats) -> Floats:
