@@ -109,10 +109,8 @@ def rank(
     options.check_output(form, output, top=top, group_by=group_by, control=control)
     limit = _time_limit(method, time_limit, proof, settings)
     chosen = _rank_options(method, {**limit, **given}, engine) | settings_of(settings) | _known_ratings(method, fixed)
-    alone = _alone({"--group-by": group_by, "--control": control, "--teams": teams})
-    usual = {"engine": engine not in ("auto", "memory"), "certify": proof, "start": given["start"] is not None}
-    for name, wanted in usual.items() if alone else ():
-        check(not wanted, f"--{name}", f"left out with {alone}, which rates the votes itself", given.get(name, engine))
+    usual = {"--engine": None if engine in ("auto", "memory") else engine, "--certify": proof or None}
+    _alone({"--group-by": group_by, "--control": control, "--teams": teams}, {**usual, "--start": given["start"]})
     if group_by is not None:
         options.show_groups(_by_group(source, group_by, method, groups, chosen, quiet), form, top, quiet)
         options.next_step("bootstrap", "--group-by", group_by)
@@ -125,8 +123,8 @@ def rank(
         votes = source.count(work, engine, memory, quiet)
         teams = teams or _sides_in(votes)
         if teams:
-            members = _members(votes, teams, method, settings, fixed)
-            options.show(members, form, top, quiet=quiet)
+            options.check_output(form, output, teams=teams)
+            options.show(_members(votes, teams, method, settings, fixed), form, top, quiet=quiet)
             return
         size = plural(len(votes), "pair") if isinstance(votes, Pairs) else plural(votes.n_votes, "vote")
         watch = work(f"{method} on {size}")
@@ -180,12 +178,12 @@ def _known_ratings(method: str, fixed: tuple[str, ...]) -> dict[str, Any]:
     return {"fixed": dict(_known_rating(one) for one in fixed)}
 
 
-def _alone(given: dict[str, str | None]) -> str:
-    """The one option that was given of those that rate the votes in their own way."""
-    found = [name for name, value in given.items() if value is not None]
-    for name in found[1:]:
-        check(False, name, f"left out with {found[0]}, which rates the votes itself", given[name])
-    return found[0] if found else ""
+def _alone(own: dict[str, str | None], usual: dict[str, Any]) -> None:
+    """Of the options that rate votes in their `own` way one may be given, and none of the `usual` way with it."""
+    first, *more = [name for name, value in own.items() if value is not None] or [""]
+    given = {**own, **usual}
+    for name in (*more, *usual) if first else ():
+        check(given[name] is None, name, f"left out with {first}, which rates the votes itself", given[name])
 
 
 def _sides_in(votes: Profile | Pairs) -> str | None:
