@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from softcondorcet.evaluation.teams import Teams
     from softcondorcet.pairs import Pairs
     from softcondorcet.profile import Profile
+    from softcondorcet.ratings import Ratings
     from softcondorcet.uncertainty.by_group import ByGroup
 
 
@@ -99,11 +100,6 @@ def rank(
     sco rank 'votes/*.parquet' --engine duckdb --memory 1GB
     """
     from softcondorcet.cli.board_table import show_board
-    from softcondorcet.formatting import plural
-    from softcondorcet.methods.kemeny import certify
-    from softcondorcet.methods.optimal_orders import counted
-    from softcondorcet.methods.registry import rank as run
-    from softcondorcet.pairs import Pairs
 
     options.check_methods("--method", method)
     options.check_output(form, output, top=top, group_by=group_by, control=control)
@@ -126,14 +122,7 @@ def rank(
             options.check_output(form, output, teams=teams)
             options.show(_members(votes, teams, method, settings, fixed), form, top, quiet=quiet)
             return
-        size = plural(len(votes), "pair") if isinstance(votes, Pairs) else plural(votes.n_votes, "vote")
-        watch = work(f"{method} on {size}")
-        ratings = run(votes, method, **_rank_options(method, {"watch": watch}), **chosen)
-        if proof and ratings.gap != 0:
-            work("looking for a better order")
-            ratings = certify(votes, ratings, made_from_these=True, **limit)
-        if not ratings.only_optimum:
-            ratings = counted(votes, ratings)
+        ratings = _rated(votes, method, chosen, limit if proof else None, work)
     if output is not None:
         options.write_aggregates(ratings, output)
     elif form != "table":
@@ -142,6 +131,25 @@ def rank(
         settled = {name: chosen[name] for name in chosen if name != "start"}
         show_board(votes, ratings, top=top, options=settled, quiet=quiet)
         options.next_step("report")
+
+
+def _rated(
+    votes: Profile | Pairs, method: str, chosen: dict[str, Any], proof: dict[str, float] | None, work: options.Work
+) -> Ratings:
+    """The ratings of a method; certified where options of a proof are given, with other optimal orders counted."""
+    from softcondorcet.formatting import plural
+    from softcondorcet.methods.kemeny import certify
+    from softcondorcet.methods.optimal_orders import counted
+    from softcondorcet.methods.registry import rank as run
+    from softcondorcet.pairs import Pairs
+
+    size = plural(len(votes), "pair") if isinstance(votes, Pairs) else plural(votes.n_votes, "vote")
+    watch = work(f"{method} on {size}")
+    ratings = run(votes, method, **_rank_options(method, {"watch": watch}), **chosen)
+    if proof is not None and ratings.gap != 0:
+        work("looking for a better order")
+        ratings = certify(votes, ratings, made_from_these=True, **proof)
+    return ratings if ratings.only_optimum else counted(votes, ratings)
 
 
 def _by_group(
