@@ -212,12 +212,11 @@ def _spread_out(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
 
 def with_sides(table: Table) -> tuple[Table, str | None]:
     """The table with lists of agents, the sides of a game, as text "ann+ben"; and "+" where there are such lists."""
-    pairs = ((table.find(a), table.find(b)) for a, b in PLAYERS)
-    sides = next((pair for pair in pairs if all(name and _holds_lists(table, name) for name in pair)), None)
-    if sides is None:
+    sides = next((pair for pair in PLAYERS if table.folded.issuperset(pair)), None)
+    named = [name for role in (*(sides or ()), "winner") if sides and (name := table.find(role))]
+    names = [name for name in named if _holds_lists(table, name)]
+    if not names:
         return table, None
-    winner = table.find("winner")
-    names = [name for name in (*sides, winner) if name and _holds_lists(table, name)]
     return table.with_columns(
         {name: [_side(table, name, row) for row in enumerate(table.cells(name))] for name in names}
     ), PLUS
