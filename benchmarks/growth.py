@@ -13,6 +13,7 @@ above 1.1.
 
 from __future__ import annotations
 
+import csv
 import sys
 import time
 import tracemalloc
@@ -143,25 +144,55 @@ def slope(rows: list[dict[str, Any]]) -> float:
     return float(np.polyfit(x, y, 1)[0])
 
 
+# What the size of a series counts: a column of panels each.
+COUNTED = {
+    "battles": ("count", "ours, Bradley-Terry", "evalica"),
+    "pairs": ("gradient", "fit", "long"),
+    "agents": ("agents",),
+}
+
+
 def plot(found: dict[str, list[dict[str, Any]]], path: str) -> None:
+    """Time above memory, a column for each thing that sizes count."""
     from experiments.figures import figure, look
 
-    made, (left, right) = figure(11, 5, ncols=2)
-    for number, (series, rows) in enumerate(found.items()):
-        x = [row["size"] for row in rows]
-        left.plot(x, [row["cpu_s"] for row in rows], label=f"{series}: slope {rows[0]['slope']}", **look(number))
-        right.plot(x, [max(row["MB"], 1e-3) for row in rows], **look(number))
-    for axis, words in ((left, "CPU seconds"), (right, "most memory of arrays, MB")):
-        axis.set(xscale="log", yscale="log", xlabel="pairs; battles for count, evalica; agents", ylabel=words)
-    made.legend(loc="outside lower center", ncols=4, fontsize="small")
+    made, axes = figure(11, 7, nrows=2, ncols=3, sharex="col", sharey="row")
+    looks = {series: look(number) for number, series in enumerate(found)}
+    for column, (unit, wanted) in zip(axes.T, COUNTED.items(), strict=True):
+        for series in (name for name in wanted if name in found):
+            rows = found[series]
+            x = [row["size"] for row in rows]
+            label = f"{series}: slope {rows[0]['slope']}"
+            column[0].plot(x, [row["cpu_s"] for row in rows], label=label, **looks[series])
+            column[1].plot(x, [max(row["MB"], 1e-3) for row in rows], **looks[series])
+        for axis in column:
+            axis.set(xscale="log", yscale="log")
+        column[0].legend(fontsize="small", frameon=False)
+        column[1].set_xlabel(unit)
+    axes[0, 0].set_ylabel("CPU seconds")
+    axes[1, 0].set_ylabel("most memory of arrays, MB")
     made.savefig(path, dpi=110)
+
+
+def measured(path: str) -> dict[str, list[dict[str, Any]]]:
+    """The rows of an earlier run, by series."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            numbers = {name: float(value) for name, value in row.items() if name != "series"}
+            found.setdefault(row["series"], []).append({"series": row["series"], **numbers})
+    return found
 
 
 def main() -> int:
     parser = arguments(__doc__)
     parser.add_argument("--plot", metavar="FILE", help="draw the rows into FILE")
     parser.add_argument("--most", type=int, default=7, help="the largest size is 10^MOST")
+    parser.add_argument("--measured", metavar="CSV", help="draw the rows of an earlier run, and measure nothing")
     options = parser.parse_args()
+    if options.measured:
+        plot(measured(options.measured), options.plot)
+        return 0
     every = ["count", "gradient", "fit", "agents", "long", "ours, Bradley-Terry"]
     found: dict[str, list[dict[str, Any]]] = {}
     for series in every + (["evalica"] if find_spec("evalica") else []):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,7 +72,18 @@ def band(axis: Any, x: Sequence[float], mean: Sequence[float], half: Sequence[fl
 
 
 def whiskers(
-    axis: Any, x: Sequence[float], mean: Sequence[float], half: Sequence[float], number: int, label: str
+    axis: Any, x: Sequence[float], mean: Sequence[float], half: Sequence[float], style: Mapping[str, Any], label: str
 ) -> None:
     """A line with its 95 % interval as error bars."""
-    axis.errorbar(x, mean, yerr=half, label=label, capsize=2, elinewidth=0.8, **look(number))
+    axis.errorbar(x, mean, yerr=half, label=label, capsize=2, elinewidth=0.8, **style)
+
+
+def shade(colour: str, toward: float) -> str:
+    """A colour mixed with black (`toward` below 0, down to -1) or with white (above 0, up to 1).
+
+    >>> shade("#0072B2", -0.5), shade("#0072B2", 0.5)
+    ('#003959', '#80b8d8')
+    """
+    parts = [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
+    aim = 255 if toward > 0 else 0
+    return "#" + "".join(f"{round(part + abs(toward) * (aim - part)):02x}" for part in parts)

@@ -27,9 +27,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from experiments.figures import figure, whiskers, words
+from experiments.figures import figure, look, shade, whiskers, words
 from experiments.intervals import above, below, difference, shown, spread
 from experiments.sparse_measure import CONTESTS, LOSSES, MISSING, PAPER, VASE, work
 from experiments.study import Claim, Files, Job, Row, Scale, Study
@@ -223,11 +223,23 @@ def draw(rows: Sequence[Row]) -> dict[str, Figure]:
     }
 
 
+def _looks() -> dict[str, dict[str, Any]]:
+    """The look of each method, the same in all panels: a colour is one method. What all are held against is black."""
+    looks: dict[str, dict[str, Any]] = {}
+    for methods, tone in zip(_PANELS.values(), (0.0, -0.45, 0.45), strict=True):
+        for number, method in enumerate(name for name in methods if name != "sgd"):
+            style = look(number if number < 6 else number + 1)  # black is taken
+            looks[method] = {**style, "color": shade(style["color"], tone)}
+    settings = {"sgd 0.01": "sgd", "elo_fit 1": "elo_fit"}
+    looks["sgd"] = look(6)
+    return looks | {name: {**looks[of], "linestyle": ":"} for name, of in settings.items()}
+
+
 def _draw(rows: Sequence[Row], measure: str, label: str, panels: Mapping[str, Sequence[str]]) -> Figure:
     """A column of panels for each way to draw agents; intervals stand side by side, not on each other."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
-    absolute = not measure.endswith("sgd")
+    absolute, looks = not measure.endswith("sgd"), _looks()
     made, axes = figure(9, 9.5, nrows=len(panels), ncols=2, sharey="row")
     for column, matching in zip(axes.T, MISSING, strict=True):
         share = {
@@ -240,7 +252,7 @@ def _draw(rows: Sequence[Row], measure: str, label: str, panels: Mapping[str, Se
                 picked.sort(key=lambda row: int(row["n"]))
                 x = [place + 0.07 * (number - len(methods) / 2) for place in range(len(picked))]
                 mean, half = ([row[key] for row in picked] for key in (measure, f"{measure}_half"))
-                whiskers(axis, x, mean, half, number, words(method))
+                whiskers(axis, x, mean, half, looks[method], words(method))
             ticks = [f"{n}\n{f'{100 * part:.0f}' if part > 0.01 else '< 1'}" for n, part in share.items()]
             axis.set_xticks(range(len(share)), ticks)
             if absolute:

@@ -32,10 +32,10 @@ def squares(job: Job, files: Files) -> list[Row]:
 
 
 def drawn(table: object) -> dict[str, object]:
-    from experiments.figures import figure, whiskers
+    from experiments.figures import figure, look, whiskers
 
     made, axis = figure()
-    whiskers(axis, [1, 2], [1, 4], [0.1, 0.1], 0, "squares")
+    whiskers(axis, [1, 2], [1, 4], [0.1, 0.1], look(0), "squares")
     return {"": made}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -17,6 +18,8 @@ import softcondorcet as sc
 from softcondorcet.cli.report import server
 
 pytestmark = pytest.mark.browser
+
+AXE = os.environ.get("AXE", "")
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
 
@@ -74,8 +77,8 @@ def test_every_panel_is_seen_on_a_desk_and_on_a_phone(name: str, opened: Callabl
         page = opened(html, width, scheme)
         for panel in PANELS:
             assert page.locator(f"#{panel} h2").is_visible()
-        for panel in ("intervals", "head-to-head", "methods"):
-            assert page.locator(f"#{panel} svg:visible").count() == 1, f"{panel} is drawn once at {width}"
+        for panel, drawings in (("intervals", 2), ("head-to-head", 1), ("methods", 1)):
+            assert page.locator(f"#{panel} svg:visible").count() == drawings, f"{panel} is drawn once at {width}"
         assert page.evaluate(OUTSIDE) == [], f"at {width}"
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         style = "getComputedStyle(document.body)"
@@ -116,11 +119,11 @@ def test_it_works_without_javascript(opened: Callable[..., Any], demo: str) -> N
 def test_it_can_be_walked_by_keyboard(opened: Callable[..., Any], demo: str) -> None:
     page = opened(demo, 360)
     reached = []
-    for _ in range(20):
+    for _ in range(40):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.getAttribute('href') || document.activeElement.tagName"))
-    assert [f"#{panel}" for panel in PANELS] == reached[: len(PANELS)]
-    assert "SUMMARY" in reached
+    assert [f"#{panel}" for panel in [PANELS[0], "groups", *PANELS[1:]]] == reached[: len(PANELS) + 1]
+    assert "#agent-cedar" in reached and "SUMMARY" in reached
 
 
 def test_those_who_cannot_see_it_hear_it(opened: Callable[..., Any], demo: str) -> None:
@@ -129,14 +132,41 @@ def test_those_who_cannot_see_it_hear_it(opened: Callable[..., Any], demo: str) 
     for line in (
         'heading "No agent beats all others: cedar, birch and aster beat each other in a circle." [level=1]',
         'heading "Leaderboard" [level=2]',
-        'table "All 13 agents, best first":',
+        'table "The best 11 of 13 agents, best first":',
         'rowheader "aster in the circle"',
         'navigation "Sections":',
     ):
         assert line in tree
-    assert tree.count('img "') == 4
+    assert tree.count('img "') == 6
+    assert 'img "Axis of ratings, from' in tree
     phone = opened(demo, 360).locator("body").aria_snapshot()
     assert 'rowheader "aster in the circle"' in phone, "rows stay rows on a phone"
+
+
+def test_an_address_unfolds_the_agent_it_names(opened: Callable[..., Any]) -> None:
+    names = [f"agent {k:03}" for k in range(400)]
+    page = opened(sc.report(sc.Profile.from_rankings([names] * 30), method="borda", methods=("copeland",), resamples=0))
+    row = page.locator("#agent-agent-333")
+    assert not row.is_visible()
+    page.evaluate("location.hash = 'agent-agent-333'")
+    row.wait_for(state="visible")
+    assert "agent 333" in row.inner_text()
+
+
+@pytest.mark.skipif(not AXE, reason="needs axe-core: set AXE to the path of its axe.min.js (npm pack axe-core)")
+def test_axe_finds_nothing(chromium: Any, demo: str, tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text(demo, encoding="utf-8")
+    for width, scheme in ((1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")):
+        context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
+        page = context.new_page()
+        page.goto((tmp_path / "report.html").as_uri())
+        for summary in page.locator("summary").all():
+            summary.click()
+        page.evaluate(Path(AXE).read_text(encoding="utf-8"))
+        found = page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.target.join())]))")
+        assert found == [], f"at {width}, {scheme}"
+        assert page.evaluate("axe.run().then(r => r.passes.length)") > 15, "it looked"
+        context.close()
 
 
 def test_it_prints_in_ink_on_paper(opened: Callable[..., Any], demo: str) -> None:

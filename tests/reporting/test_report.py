@@ -291,7 +291,8 @@ def test_how_sure_is_a_word(groups: list[list[str]], first: float, votes: int, w
     profile = sc.Profile.from_rankings([["a", "b", "c"]], weights=[votes])
     said, sentence = sureness(intervals(groups, "abc", first), profile)
     assert said == word
-    assert sentence.startswith(f"a is first in {100 * first:.0f} % of 200 resamples of the votes; its rank is 1 to 2")
+    known = {0.99: "99 % ± 1", 0.5: "50 % ± 4"}[first]
+    assert sentence.startswith(f"a is first in {known} of 200 resamples of the votes; its rank is 1 to 2")
     assert ("It cannot be told apart from b." in sentence) == (len(groups[0]) > 1)
     assert ("at 95 % however often one looks" in sentence.replace("\u00a0", " ")) == (word == "settled")
 

@@ -67,7 +67,7 @@ def whiskers(
     return drawing(width, bottom + 42, parts, words, "whiskers")
 
 
-_BAR_WIDTH, _BAR_HEIGHT, _BAR_PAD = 150.0, 16.0, 5.0
+_BAR_WIDTH, _BAR_HEIGHT, _BAR_PAD = 200.0, 16.0, 5.0
 
 
 class Axis:

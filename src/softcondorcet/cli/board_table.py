@@ -59,12 +59,12 @@ def _answer(votes: Profile | Pairs, ratings: Ratings) -> str:
     from softcondorcet.reporting.verdict import verdict
 
     pairs = as_pairs(votes)
-    says = verdict(pairs, ratings)
+    says = verdict(pairs, ratings, votes.noun if isinstance(votes, Profile) else "vote")
     near = _near(ratings) if says.kind == "winner" else []
     if near:
         first = ratings.agents[int(ratings.listing[0])]
         says = Analysis(ratings, pairs, sure_word="open", first=first, not_told_from=near).headline(says)
-    return says.answer.replace(" is best: ", " comes first: ")
+    return says.answer
 
 
 def _near(ratings: Ratings) -> list[int]:

@@ -94,8 +94,8 @@ def _drawn(profile: Profile, kind: str, method: str, top: int, group_by: str, se
 
     if kind == "card":
         analysis = analyse(profile, method=method, methods=("sco",), seed=seed)
-        answer = verdict(analysis.pairs, analysis.ratings).answer
-        return plots.card(analysis.rows(), answer, analysis.flip)
+        says = analysis.headline(verdict(analysis.pairs, analysis.ratings, analysis.noun))
+        return plots.card(analysis.rows(), says.answer, analysis.flip)
     if kind == "bump":
         names = (method, *(name for name in ("sco", "win_rate", "bradley_terry", "borda") if name != method))
         return plots.bump(compare(profile, names, seed=seed), top=top)
@@ -109,7 +109,7 @@ def _drawn(profile: Profile, kind: str, method: str, top: int, group_by: str, se
         return plots.whiskers(bootstrap(profile, method, **how, **plan.options), top=top)
     board = run(profile, method, plan.options, seed)
     if kind == "cycle":
-        says = verdict(profile.pairs(), board)
+        says = verdict(profile.pairs(), board, profile.noun)
         if says.kind != "cycle":
             raise DataError(f"there is no cycle at the top to draw: {says.answer}")
         return plots.cycle(says.names, says.arrows)

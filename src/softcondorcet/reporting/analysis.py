@@ -21,7 +21,7 @@ from softcondorcet.errors import DataError
 from softcondorcet.evaluation.budget import budget
 from softcondorcet.evaluation.compare import Comparison, as_methods, run, too_slow, usual_methods
 from softcondorcet.evaluation.task_scores import task_scores
-from softcondorcet.formatting import clipped, confidence, number, percent, plural, some
+from softcondorcet.formatting import clipped, confidence, number, some
 from softcondorcet.leaderboard import Row, Unplaced, leaderboard
 from softcondorcet.methods.placement import main_pairs
 from softcondorcet.pairs import Pairs
@@ -272,16 +272,11 @@ def sureness(sure: Uncertainty, profile: Profile) -> tuple[str, str]:
     low, high = int(sure.rank_low[k]), int(sure.rank_high[k])
     place = f"its rank is {low:,}" if low == high else f"its rank is {low:,} to {high:,}"
     shared = " or shares first place" if first.shares_with else ""
-    sentence = (
-        f"{first.agent} is first{shared} in {percent(first.share)} of {len(sure):,} resamples of the {profile.noun}s; "
-        f"{place} at "
-    )
-    sentence += f"{confidence(sure.level)}."
+    sentence = f"{first.agent} is first{shared} in {first.share_in_words()} of {len(sure):,} resamples of the "
+    sentence += f"{profile.noun}s; {place} at {confidence(sure.level)}."
     if word == "settled":
         sentence += f" It beats every other agent head to head, at {confidence(sure.level)} however often one looks."
-    sentence += f" It cannot be told apart from {some(others, 4)}." if others else ""
-    points = round(100 * (first.error or 0.0))
-    return word, sentence + (f" The share is known to {plural(points, 'point')}." if points else "")
+    return word, sentence + (f" It cannot be told apart from {some(others, 4)}." if others else "")
 
 
 def _is_settled(sure: Uncertainty, profile: Profile) -> bool:

@@ -55,7 +55,7 @@ _CYCLE = 12
 # Letters of a name in the head of a table.
 NAME = 26
 # Drawings come twice, for a desk and for a phone: letters must not shrink with the screen.
-WIDE, NARROW = 780.0, 328.0
+WIDE, NARROW = 936.0, 328.0
 
 Link = Callable[[str, str], str]
 
