@@ -319,3 +319,41 @@ def test_shares_are_to_scale() -> None:
     assert float(lost.attrib["x"]) == 600
     assert texts(svg, "share") == ["67 %", "33 %"]
     assert of_class(svg, "level") == []
+
+
+SIMILAR = [f"claude-opus-4-5-20251101-thinking-{effort}-effort" for effort in ("high", "low", "medium", "max")]
+
+
+def test_no_two_rows_read_the_same() -> None:
+    counts = [[0.0 if a == b else 3.0 for b in range(4)] for a in range(4)]
+    for svg in (
+        whiskers(SIMILAR, [4.0, 3.0, 2.0, 1.0], width=328),
+        heat_map(SIMILAR, counts, counts, width=328),
+        bump(["one", "two"], SIMILAR, [[k, k] for k in range(1, 5)], width=328),
+        cycle(SIMILAR, [(0, 1, 1.0)], width=328),
+    ):
+        shown = [name.lstrip("1234 ") for name in texts(svg, "name")]
+        assert len(set(shown)) == 4, shown
+
+
+def test_the_diagonal_of_a_heat_map_is_blank() -> None:
+    counts = [[0.0, 2.0], [1.0, 0.0]]
+    svg = heat_map(["a", "b"], counts, [[0.0] * 2] * 2, marks=["7", "9"])
+    assert texts(svg, "tick") == ["7", "9"], "above the columns alone"
+    assert texts(svg, "name") == ["7  a", "9  b"]
+
+
+def test_ranks_have_whole_marks() -> None:
+    svg = whiskers(["a", "b"], [1.0, 2.0], [1.0, 1.0], [2.0, 2.0], axis="rank", whole=True)
+    assert texts(svg, "tick") == ["1", "2", "rank"]
+
+
+def test_bars_in_rows_share_their_axis() -> None:
+    axis = charts.Axis(0.0, 100.0)
+    (low,), (middle,), (high,) = (of_class(axis.bar(0.0, value, 100.0), "point") for value in (0.0, 50.0, 100.0))
+    x = [float(node.attrib["cx"]) for node in (low, middle, high)]
+    assert x[1] - x[0] == pytest.approx(x[2] - x[1])
+    whisker = [float(n) for n in re.findall(r"[\d.]+", of_class(axis.bar(0.0, 50.0, 100.0), "whisker")[0].attrib["d"])]
+    assert (whisker[0], whisker[2]) == (x[0], x[2])
+    assert texts(axis.head(), "tick")[0] == "0"
+    assert parsed(axis.bar(1.0, 2.0, 3.0)).attrib["aria-hidden"] == "true"

@@ -113,3 +113,11 @@ def test_a_file_beside_never_replaces_another(tmp_path: Path) -> None:
 def test_a_percent_sign_stays_with_its_number() -> None:
     html = sc.report(sc.synthetic.demo(), resamples=20, methods=("borda",))
     assert not re.search(r"\d %", html[html.index("<header>") :])
+
+
+def test_hundreds_in_circles_are_not_listed() -> None:
+    names = [f"agent-{k:02}" for k in range(20)]
+    rings = [[names[k], names[(k + step) % 20]] for k in range(20) for step in range(1, 10)]
+    html = sc.report(sc.Profile.from_rankings(rings, weights=[12] * len(rings)), resamples=0, methods=("borda",))
+    assert "No clear first: 20 agents beat each other in circles." in html
+    assert "in the circle</span>" not in html, "most of them would be unmarked"
