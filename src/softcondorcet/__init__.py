@@ -63,12 +63,16 @@ _HOME = {
     "diff": "evaluation.diff",
     "Diff": "evaluation.diff",
     "Comparison": "evaluation.compare",
+    "calibration": "evaluation.calibration",
+    "Calibration": "evaluation.calibration",
     "holdout": "evaluation.holdout",
     "Holdout": "evaluation.holdout",
     "bootstrap": "uncertainty.bootstrap",
     "by_group": "uncertainty.by_group",
     "ByGroup": "uncertainty.by_group",
     "posterior": "uncertainty.posterior",
+    "predict": "uncertainty.predict",
+    "Prediction": "uncertainty.predict",
     "Uncertainty": "uncertainty.intervals",
     "next_matches": "uncertainty.next_matches",
     "NextMatches": "uncertainty.next_matches",
@@ -120,6 +124,7 @@ if TYPE_CHECKING:
     from softcondorcet.client import Client as Client, Pushed as Pushed
     from softcondorcet.doctor import Finding as Finding, Inspection as Inspection, inspect as inspect
     from softcondorcet.errors import DataError as DataError, NotConverged as NotConverged, OptionError as OptionError
+    from softcondorcet.evaluation.calibration import Calibration as Calibration, calibration as calibration
     from softcondorcet.evaluation.compare import Comparison as Comparison, compare as compare
     from softcondorcet.evaluation.controlled import Controlled as Controlled, controlled as controlled
     from softcondorcet.evaluation.decay import decay as decay
@@ -197,6 +202,7 @@ if TYPE_CHECKING:
     from softcondorcet.uncertainty.next_matches import NextMatches as NextMatches, next_matches as next_matches
     from softcondorcet.uncertainty.next_runs import NextRuns as NextRuns, next_runs as next_runs
     from softcondorcet.uncertainty.posterior import posterior as posterior
+    from softcondorcet.uncertainty.predict import Prediction as Prediction, predict as predict
     from softcondorcet.uncertainty.sequential_test import (
         SequentialTest as SequentialTest,
         confidence_sequence as confidence_sequence,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from softcondorcet.evaluation.calibration import Calibration
     from softcondorcet.evaluation.compare import Comparison
     from softcondorcet.evaluation.history import History
     from softcondorcet.leaderboard import Row
@@ -193,6 +194,24 @@ def groups(boards: ByGroup, *, top: int = 15, most: int = 8, ax: Axes | None = N
 
 def _place(board: Ratings, name: str) -> int | None:
     return board.place_of(name) if name in board else None
+
+
+def calibration(data: Calibration, *, ax: Axes | None = None) -> Figure:
+    """What chances said against what came out on held-out votes, with intervals of 95 %; on the line they are right."""
+    figure, ax = _axes(ax, 4.2, 4.0)
+    ax.plot([50, 100], [50, 100], color=_SOFT, linewidth=1)
+    for k, curve in enumerate(data.curves.values()):
+        said, came = ([100 * getattr(one, name) for one in curve.bins] for name in ("chance", "came_out"))
+        ends = [[y - 100 * one.low for y, one in zip(came, curve.bins, strict=True)],
+                [100 * one.high - y for y, one in zip(came, curve.bins, strict=True)]]  # fmt: skip
+        colour = _COLOURS[k % len(_COLOURS)]
+        ax.errorbar(said, came, yerr=ends, fmt="o-", color=colour, markersize=4, linewidth=1, label=curve.method)
+    ax.set_xlabel("chance of the favourite, %")
+    ax.set_ylabel("came out above, %")
+    ax.grid(color="0.9")
+    ax.legend(loc="upper left", frameon=False, fontsize="small")
+    _bare(ax)
+    return figure
 
 
 def card(rows: Sequence[Row], answer: str, flip: str) -> Figure:

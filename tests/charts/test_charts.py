@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from softcondorcet import charts
-from softcondorcet.charts import bump, cycle, heat_map, shares, timeline, whiskers
+from softcondorcet.charts import bump, calibration, cycle, heat_map, shares, timeline, whiskers
 from softcondorcet.charts.svg import ticks
 from softcondorcet.formatting import clipped, printable, wide
 
@@ -60,6 +60,7 @@ def all_drawings(names: Sequence[str]) -> list[str]:
         cycle(names, arrows, loop=range(m) if m > 2 else ()),
         bump(["one", *names[:3]], names, [[k + 1] * (1 + len(names[:3])) for k in range(m)]),
         shares((names[0], names[-1]) if names else ("", ""), m, 1, 2),
+        calibration([0.5 + 0.5 * k / m for k in range(m)], [0.6] * m, [0.4] * m, [0.9] * m),
         timeline([1e9 + 70.0 * k for k in range(m)], [k % 3 for k in range(m)], names),
     ]
 
@@ -109,6 +110,17 @@ def test_every_class_has_a_look() -> None:
 
 def _classes(node: ElementTree.Element) -> list[str]:
     return node.attrib.get("class", "").split()
+
+
+def test_chances_that_are_right_stand_on_the_line() -> None:
+    said = [0.55, 0.7, 0.95]
+    svg = calibration(said, said, [share - 0.1 for share in said], [1.0] * 3)
+    (right,) = of_class(svg, "right")
+    x1, y1, x2, y2 = (float(n) for n in re.findall(r"[\d.]+", right.attrib["d"]))
+    for node in of_class(svg, "point"):
+        x, y = float(node.attrib["cx"]), float(node.attrib["cy"])
+        assert (y - y1) / (x - x1) == pytest.approx((y2 - y1) / (x2 - x1), abs=0.02)  # coordinates have one digit
+    assert "said 70 %, came out 70 % (60 % to 100 %)" in svg
 
 
 def test_whiskers_put_values_to_scale() -> None:

@@ -66,7 +66,7 @@ def test_the_card_says_what_the_report_says() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("-o", "x.pdf"), "KIND must be one of whiskers, heatmap, bump, cycle, groups"),
+        (("-o", "x.pdf"), "KIND must be one of whiskers, heatmap, bump, cycle, groups, calibration"),
         (("whiskers", "--card", "-o", "x.pdf"), "or --card without it"),
         (("whiskers", "-o", "x.html"), "--output must be a file of type .pdf, .svg, .png"),
         (("groups", "-o", "x.pdf", "--group-by", "zebra"), "no column 'zebra'"),

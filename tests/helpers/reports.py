@@ -14,7 +14,7 @@ from softcondorcet.reporting.analysis import Analysis
 from softcondorcet.reporting.table import Table, table
 from softcondorcet.reporting.verdict import Verdict
 
-PANELS = ["leaderboard", "intervals", "head-to-head", "majority", "methods", "data", "provenance"]
+PANELS = ["leaderboard", "intervals", "head-to-head", "majority", "methods", "trust", "data", "provenance"]
 
 
 HOSTILE = [

@@ -24,8 +24,10 @@ def test_variances_are_those_of_the_inverted_hessian() -> None:
         curve = (wins + losses + ties) * chance * (1 - chance)
         hessian[[a, b], [a, b]] += curve
         hessian[[a, b], [b, a]] -= curve
-    away = np.eye(12) - met / met.sum(axis=1)[:, None]
-    inverse = np.linalg.pinv(hessian + prior * away.T @ away, hermitian=True)
+    share = met / met.sum(axis=1)[:, None]
+    away, each = np.eye(12) - share, prior / (1 + (share**2).sum(axis=1))
+    level = prior / 12 * (np.eye(12) - 1 / 12)
+    inverse = np.linalg.pinv(hessian + away.T @ np.diag(each) @ away + level, hermitian=True)
     weight = 1 / np.diag(inverse)
     weight /= weight.sum()
     frame = np.eye(12) - weight[None]
@@ -38,11 +40,11 @@ def test_the_prior_alone_says_how_uncertain_an_agent_without_votes_is() -> None:
     pairs = Pairs(("a", "b", "c"), np.array([0]), np.array([1]), np.ones(1), np.ones(1), np.zeros(1))
     found = laplace(pairs)
     assert found.variance[2] == pytest.approx(1 / found.prior[found.group[2]])
-    # Of two that met twice at even odds, the lead varies by 1 / (1/2 + (2^2 + 2^2) / 4 prior): the rows of I - P are
-    # (1, -1) and (-1, 1), so either adds the square of the lead.
+    # Of two that met twice at even odds, the lead varies by 1 / (1/2 + prior + prior / 4): the rows of I - P are
+    # (1, -1) and (-1, 1), so either adds the square of the lead times half the prior; a quarter comes from the level.
     prior = found.prior[found.group[0]]
     lead = found.variance[0] + found.variance[1] - 2 * found.covariance[0, 1] if found.covariance is not None else 0
-    assert lead == pytest.approx(1 / (0.5 + 2 * prior))
+    assert lead == pytest.approx(1 / (0.5 + 1.25 * prior))
     assert np.isnan(found.leads(0, np.array([2]))[0]), "they never met: no number of deviations"
     assert found.leads(0, np.array([1]))[0] == 0
 
@@ -64,6 +66,21 @@ def test_draws_agree_with_the_inverse() -> None:
     # 16 draws: a variance is known to a factor of 1 -+ 0.35, its root to half of that; three times this at most.
     assert np.abs(drawn.sd / exact.sd - 1).max() < 0.55
     assert np.sqrt(1 / exact.information).mean() < exact.sd.mean() / 2, "the bridge is most of it"
+
+
+def test_the_ratings_are_the_most_likely_ones() -> None:
+    """Of neighbours in skill alone, too, whose levels a prior around 0 would pull together."""
+    rng = np.random.default_rng(3)
+    a = rng.integers(0, 14, 2_000)
+    won = rng.random(len(a)) < 1 / (1 + np.exp(-0.3))  # each agent against the next one
+    names = [f"{k:02}" for k in range(15)]
+    votes = [[names[k], names[k + 1]] if first else [names[k + 1], names[k]] for k, first in zip(a, won, strict=True)]
+    found = laplace(Profile.from_rankings(votes, agents=names, kind="games"))
+    assert found.covariance is not None
+    lead, spread = found.lead(0, np.array([14]))
+    assert abs(lead[0] - 14 * 0.3) < 2 * spread[0] < 2.5
+    many = laplace(Profile.from_rankings(votes, agents=names, kind="games"), exact=0)
+    np.testing.assert_allclose(many.ratings, found.ratings, atol=1e-6)
 
 
 ENDS, COUNTS = ("left", "right"), ("wins", "losses", "ties")

@@ -6,28 +6,14 @@ import math
 
 import numpy as np
 import pytest
+from helpers.games import battles, games
 from hypothesis import given, settings, strategies as st
 
 import softcondorcet as sc
-from softcondorcet import Profile
 from softcondorcet.reporting.analysis import analyse
 from softcondorcet.reporting.verdict import verdict
 from softcondorcet.uncertainty.first_place import FirstPlace, simulation_error
 from softcondorcet.uncertainty.intervals import less_sure
-
-
-def battles(seed: int, skill: list[float], count: int, prefix: str = "a") -> list[list[str]]:
-    rng = np.random.default_rng(seed)
-    found = []
-    for _ in range(count):
-        a, b = rng.choice(len(skill), 2, replace=False).tolist()
-        won = rng.random() < 1 / (1 + math.exp(skill[b] - skill[a]))
-        found.append([f"{prefix}{a}", f"{prefix}{b}"] if won else [f"{prefix}{b}", f"{prefix}{a}"])
-    return found
-
-
-def games(votes: list[list[str]]) -> Profile:
-    return Profile.from_rankings(votes, kind="games")
 
 
 def test_agents_that_never_met_are_unknown_and_may_stand_anywhere() -> None:

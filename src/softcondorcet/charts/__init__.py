@@ -5,10 +5,11 @@ Each returns one ``<svg>`` without colours of its own; ``stylesheet()`` gives th
 
 from importlib.resources import files
 
+from softcondorcet.charts.calibration import calibration
 from softcondorcet.charts.head_to_head import cycle, heat_map, record, shares
 from softcondorcet.charts.ratings import Axis, bump, timeline, whiskers
 
-__all__ = ["Axis", "bump", "cycle", "heat_map", "record", "shares", "stylesheet", "timeline", "whiskers"]
+__all__ = ["Axis", "bump", "calibration", "cycle", "heat_map", "record", "shares", "stylesheet", "timeline", "whiskers"]
 
 
 def stylesheet() -> str:

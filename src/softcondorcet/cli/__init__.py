@@ -5,7 +5,21 @@ from __future__ import annotations
 import click
 
 from softcondorcet import __version__
-from softcondorcet.cli import board, client, data, diff, evaluation, history, options, plot, rank, report, serve, warm
+from softcondorcet.cli import (
+    board,
+    client,
+    data,
+    diff,
+    evaluation,
+    history,
+    options,
+    plot,
+    predict,
+    rank,
+    report,
+    serve,
+    warm,
+)
 from softcondorcet.errors import OptionError
 
 
@@ -42,12 +56,13 @@ JOBS: dict[str, tuple[click.Command, ...]] = {
     "How sure": (
         data.inspect,
         evaluation.bootstrap,
+        predict.predict,
         evaluation.versus,
         evaluation.robustness,
         rank.optima,
         evaluation.next_match,
     ),
-    "Choose a method": (rank.methods, evaluation.holdout, history.replay, evaluation.tune),
+    "Choose a method": (rank.methods, evaluation.holdout, predict.calibration, history.replay, evaluation.tune),
     "Files of votes": (rank.formats, data.convert, data.simulate),
     "This machine": (warm.warm,),
     "A live leaderboard": (serve.serve, client.vote, client.push, board.board, board.token),

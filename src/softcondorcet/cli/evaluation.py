@@ -14,18 +14,18 @@ from softcondorcet.installation import needs
 if TYPE_CHECKING:
     from softcondorcet.profile import Profile
 
-_METHODS = click.option(
+METHODS_OPTION = click.option(
     "--methods", metavar="A,B,...", help="Methods that 'sco methods' lists, or all; a few usual ones if left out."
 )
 _LIMIT = click.option(
     "--time-limit", type=float, default=10.0, show_default=True, help="Seconds for each fit of an exact method."
 )
-_RESAMPLES = options.count(
+RESAMPLES = options.count(
     "--resamples", None, "Number of resamples to rate; 200, fewer for many pairs.", least=2, metavar="N"
 )
 
 
-def _budget(profile: Profile, method: str, chosen: dict[str, Any], asked: int | None) -> tuple[dict[str, Any], int]:
+def affordable(profile: Profile, method: str, chosen: dict[str, Any], asked: int | None) -> tuple[dict[str, Any], int]:
     """Options and number of resamples: as asked for, or as many as are worth their time, which is said."""
     from softcondorcet.evaluation.budget import budget
 
@@ -38,7 +38,7 @@ def _budget(profile: Profile, method: str, chosen: dict[str, Any], asked: int | 
     return dict(plan.options), plan.resamples
 
 
-_HELD_OUT = click.option(
+HELD_OUT = click.option(
     "--by",
     type=click.Choice(("random", "time")),
     default="random",
@@ -47,7 +47,7 @@ _HELD_OUT = click.option(
 )
 
 
-def _methods(text: str | None) -> tuple[str, ...] | None:
+def method_names(text: str | None) -> tuple[str, ...] | None:
     """The names given; None where none are."""
     from softcondorcet.methods.registry import METHODS
 
@@ -60,7 +60,7 @@ def _methods(text: str | None) -> tuple[str, ...] | None:
 
 @click.command()
 @options.reading
-@_METHODS
+@METHODS_OPTION
 @options.SEED
 @_LIMIT
 @options.formats(*options.TABLE, "latex")
@@ -80,7 +80,7 @@ def compare(
     from softcondorcet.evaluation.compare import compare as run
     from softcondorcet.formatting import plural
 
-    names = _methods(methods)
+    names = method_names(methods)
     with options.progress() as work:
         profile = source.read(work)
         work(f"{plural(len(names), 'method') if names else 'methods'} on {plural(profile.n_votes, 'vote')}")
@@ -98,10 +98,10 @@ def compare(
 
 @click.command()
 @options.reading
-@_METHODS
+@METHODS_OPTION
 @options.count("--test", None, "Number of votes to hold out; a tenth of them by default.", metavar="N")
 @options.count("--splits", 1, "Number of random splits to average over.")
-@_HELD_OUT
+@HELD_OUT
 @options.SEED
 @_LIMIT
 @options.formats(*options.TABLE)
@@ -110,7 +110,7 @@ def holdout(source: options.Source, methods: str | None, form: str, **given: Any
     from softcondorcet.evaluation.holdout import TESTED, holdout as run
     from softcondorcet.formatting import plural
 
-    names = _methods(methods)
+    names = method_names(methods)
     with options.progress() as work:
         profile = source.read(work)
         watch = work(f"{plural(len(names), 'method') if names else 'methods'} on {plural(profile.n_votes, 'vote')}")
@@ -122,7 +122,7 @@ def holdout(source: options.Source, methods: str | None, form: str, **given: Any
 @click.command()
 @options.reading
 @options.count("--folds", 5, "Number of folds.", least=2)
-@_HELD_OUT
+@HELD_OUT
 @click.option(
     "--plot",
     metavar="FILE",
@@ -201,7 +201,7 @@ def robustness(
 @options.reading
 @options.METHOD
 @SETTINGS
-@_RESAMPLES
+@RESAMPLES
 @options.BY
 @click.option(
     "--interval",
@@ -244,7 +244,7 @@ def bootstrap(
     chosen = settings_of(settings)
     with options.progress() as work:
         profile = source.read(work, keep=(group_by,) if group_by else ())
-        chosen, n = _budget(profile, method, chosen, resamples)
+        chosen, n = affordable(profile, method, chosen, resamples)
         watch = work(f"{method} on {n:,} resamples of {plural(profile.n_votes, 'vote')}")
         if group_by is not None:
             from softcondorcet.uncertainty.by_group import by_group
@@ -331,7 +331,7 @@ def versus(
     help="Stop when the first place (or the first K) is settled at LEVEL (0.95). May be asked after every vote.",
 )
 @options.METHOD
-@_RESAMPLES
+@RESAMPLES
 @options.LEVEL
 @options.SEED
 @options.formats(*options.TABLE, "latex")
@@ -364,7 +364,7 @@ def next_match(
         profile = source.read(work)
         result: NextMatches | NextRuns | SequentialTest
         if until is None:
-            chosen, n = _budget(profile, method, {}, resamples)
+            chosen, n = affordable(profile, method, {}, resamples)
             watch = work(f"{method} on {n:,} resamples of {plural(profile.n_votes, profile.noun)}")
             found = bootstrap(profile, method, n=n, watch=watch, **given, **chosen)
             scored = profile.noun != "vote"

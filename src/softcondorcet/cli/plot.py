@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from softcondorcet.profile import Profile
 
-KINDS = ("whiskers", "heatmap", "bump", "cycle", "groups")
+KINDS = ("whiskers", "heatmap", "bump", "cycle", "groups", "calibration")
 _SUFFIXES = (".pdf", ".svg", ".png")
 # Inches: a column of a two-column paper, and its page.
 _WIDTHS = {"column": 3.35, "page": 6.9}
@@ -45,7 +45,7 @@ def plot(
 ) -> None:  # fmt: skip
     """Draw a figure about FILE for a paper, or a card for posts.
 
-    KIND is whiskers, heatmap, bump, cycle or groups.
+    KIND is whiskers, heatmap, bump, cycle, groups or calibration.
 
     \b
     sco plot battles.csv whiskers -o fig.pdf
@@ -86,6 +86,7 @@ def _drawn(profile: Profile, kind: str, method: str, top: int, group_by: str, se
     """The figure, with the same numbers as the report."""
     from softcondorcet import plots
     from softcondorcet.evaluation.budget import budget
+    from softcondorcet.evaluation.calibration import calibration
     from softcondorcet.evaluation.compare import compare, run
     from softcondorcet.reporting.analysis import analyse
     from softcondorcet.reporting.verdict import verdict
@@ -99,6 +100,8 @@ def _drawn(profile: Profile, kind: str, method: str, top: int, group_by: str, se
     if kind == "bump":
         names = (method, *(name for name in ("sco", "win_rate", "bradley_terry", "borda") if name != method))
         return plots.bump(compare(profile, names, seed=seed), top=top)
+    if kind == "calibration":
+        return plots.calibration(calibration(profile, tuple(dict.fromkeys((method, "bradley_terry"))), seed=seed))
     if kind == "groups":
         if group_by == "group" and profile.group is None:
             raise OptionError("--group-by must be a column of the votes, which have no judge, task or group")

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from softcondorcet import __version__, charts
 from softcondorcet.checks import Watch, check, natural, one_of, whole
 from softcondorcet.errors import DataError
+from softcondorcet.evaluation.budget import fits_worth
+from softcondorcet.evaluation.calibration import calibration
 from softcondorcet.evaluation.task_scores import task_scores
 from softcondorcet.formatting import clipped, confidence, number, percent, plural, printable, shortened
 from softcondorcet.leaderboard import Row, as_dicts, flat
@@ -312,6 +314,7 @@ def report(
     more = {} if scores is None or scores.means is None else {"mean_score": scores.means}
     rows, says = analysis.rows(more), verdict(analysis.pairs, analysis.ratings, analysis.noun)
     shown = view(analysis, rows, says, top=top) | {"facts": facts(analysis)}
+    shown["trust"] = trust(profile, method, options or {}, seed)
     shown["table"] = parts(rows, analysis.ratings, says, top=top, noun=analysis.noun)
     shown["tasks"] = task_panel(profile, scores, analysis.ratings, options or {}, seed)
     shown["groups"] = group_panels(profile, method, options or {}, seed)
@@ -349,6 +352,28 @@ def left_out(agents: int, total: int, path: str | os.PathLike[str] | None) -> st
         return ""
     where = "sco rank --format csv lists" if path is None else f"{os.path.basename(beside(path))} beside this page has"
     return f"{plural(agents, 'agent')} of {total:,} {'is' if agents == 1 else 'are'} not on this page: {where} all."
+
+
+def trust(profile: Profile, method: str, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """How far to trust the chances: what came out of held-out votes, as a picture and in words, or why it is not known.
+
+    Size decides how many parts the votes are cut into, so that the same votes give the same report.
+    """
+    parts = min(5, fits_worth(profile, options) // 2, int(profile.counts.sum()))
+    if parts < 2:
+        return {"picture": None, "lines": ["The votes are too few to hold some out, or too many to be fitted again."]}
+    methods = {method: (method, options)}
+    methods.setdefault("bradley_terry", ("bradley_terry", {}))
+    try:
+        found = calibration(profile, methods, folds=parts, seed=seed)
+    except DataError as error:
+        return {"picture": None, "lines": [f"The chances cannot be checked: {error}."]}
+    bins = found[method].bins
+    chance, came_out, low, high = (
+        [getattr(one, name) for one in bins] for name in ("chance", "came_out", "low", "high")
+    )
+    drawn = (charts.calibration(chance, came_out, low, high, width=width) for width in (WIDE, NARROW))
+    return {"picture": Picture(*drawn), "lines": found.summary()}
 
 
 def facts(analysis: Analysis) -> list[str]:

@@ -3,13 +3,16 @@
 Ratings r (log-odds) have a Gaussian prior whose precision is found in the votes, for each connected group by itself
 (``solvers.shrinkage``). Near their most likely values the votes say about as much as a normal distribution (Laplace):
 
-    r ~ N(ratings, inverse of Q),    Q = H + prior (I - P)'(I - P).
+    r ~ N(ratings, inverse of Q),    Q = H + (I - P)' W (I - P),    W = prior / (1 + sum of the squares of P's row).
 
 H is the Hessian of the likelihood, a Laplacian with the weight n_ab p_ab (1 - p_ab) for each pair, and P r the mean
-rating of those that each agent met. So an agent with few votes is as uncertain as skills vary among those it met,
-whatever its few votes say: a resample cannot tell that, since what never happened happens in no resample. The prior
-says nothing of the level of agents that met each other: where one vote links two groups, the distance between them is
-as uncertain as one vote leaves it. A prior around 0 would have it that their means are the same.
+rating of those that each agent met, around which it varies as it does and as they do. The ratings are the most likely
+ones under that prior. So an agent with few votes is as uncertain as skills vary, whatever its few votes say: a resample
+cannot tell that, since what never happened happens in no resample. The prior says nothing of the level of agents that
+met each other: where one vote links two groups, the distance between them is as uncertain as one vote leaves it, and
+where agents met their like alone, levels are as far apart as the votes between them add up to. A prior around 0 would
+have it that all means are the same; so there is one, but as weak as if it were about a single agent of all of them: it
+keeps levels finite where a single win links them.
 
 Only differences have a meaning, so the variance of one rating is that of its distance to the others, each counted by
 how well it is known: a group that hangs on one vote is uncertain, and the rest, from which it hangs, is not.
@@ -39,11 +42,18 @@ from softcondorcet.majority import linked_labels
 from softcondorcet.pairs import Pairs, as_pairs, count_pairs
 from softcondorcet.profile import Profile
 from softcondorcet.seeds import stream
-from softcondorcet.solvers.likelihood import solve
+from softcondorcet.solvers.likelihood import minimise, solve
+from softcondorcet.solvers.order_odds import centred
 from softcondorcet.solvers.shrinkage import fit_prior, fit_ratings, largest_prior
 
 # Agents up to which the inverse is exact, and draws of ratings above: variances are then known to about a third.
 _EXACT, _DRAWS = 1_500, 16
+# Most steps of Newton's method to the most likely ratings, and the last one.
+_STEPS, _TOL = 30, 1e-6
+# Leads beyond which the likelihood is flat up to rounding.
+_FAR = 30.0
+# Weights from which on squares overflow.
+_HUGE = 1e100
 # The share of a draw's equations that conjugate gradients may leave.
 _ROUGH = 1e-4
 # Of ``kernels.bend``: there is no tie parameter.
@@ -81,8 +91,8 @@ class Laplace:
         """Standard deviation of each rating."""
         return np.sqrt(self.variance)
 
-    def leads(self, a: int, others: Ints) -> Floats:
-        """By how many of its standard deviations agent a leads each of the others; nan in another group."""
+    def lead(self, a: int, others: Ints) -> tuple[Floats, Floats]:
+        """How far agent a is above each of the others, and the standard deviation of that; nan in another group."""
         if self.covariance is None:
             variance = self.variance[a] + self.variance[others]
         else:
@@ -90,10 +100,13 @@ class Laplace:
             variance = own[a] + own[others] - 2 * self.covariance[a, others]
         # Where an agent is held against itself, rounding may leave less than nothing.
         spread = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
-        lead: Floats = np.where(
-            self.group[others] == self.group[a], (self.ratings[a] - self.ratings[others]) / spread, np.nan
-        )
-        return lead
+        same = self.group[others] == self.group[a]
+        return np.where(same, self.ratings[a] - self.ratings[others], np.nan), np.where(same, spread, np.nan)
+
+    def leads(self, a: int, others: Ints) -> Floats:
+        """By how many standard deviations agent a leads each of the others; nan in another group."""
+        lead, spread = self.lead(a, others)
+        return lead / spread
 
 
 def laplace(data: Profile | Pairs, *, cautious: bool = False, exact: int = _EXACT) -> Laplace:
@@ -104,8 +117,8 @@ def laplace(data: Profile | Pairs, *, cautious: bool = False, exact: int = _EXAC
     pairs = independent_comparisons(data)
     group = np.unique(linked_labels(pairs), return_inverse=True)[1]
     prior = largest_prior(pairs, group) if cautious else fit_prior(pairs, group)
-    ratings, curve = fit_ratings(pairs, prior[group])
-    precision = _Precision(pairs, curve, prior[group])
+    precision = _Precision(pairs, prior[group], group)
+    ratings = precision.most_likely(fit_ratings(pairs, prior[group]))
     information = precision.information
     if pairs.n_agents > exact:
         return Laplace(ratings, _drawn_variance(precision, group), information, group, prior)
@@ -114,22 +127,43 @@ def laplace(data: Profile | Pairs, *, cautious: bool = False, exact: int = _EXAC
 
 
 class _Precision:
-    """Q, as a matrix and as what it does to ratings."""
+    """Q at some ratings, as a matrix and as what it does to ratings; and the gradient that the most likely ones end."""
 
-    def __init__(self, pairs: Pairs, curve: Floats, prior: Floats) -> None:
+    def __init__(self, pairs: Pairs, prior: Floats, group: Ints) -> None:
         m = pairs.n_agents
-        self.pairs, self.curve, self.prior = pairs, curve, prior
+        self.pairs, self.group = pairs, group
+        self.weak = prior / np.bincount(group, minlength=1)[group]
         self.ends = frozen(pairs.left, np.int32), frozen(pairs.right, np.int32)
-        met = pairs.wins + pairs.losses + pairs.ties
-        total = sum_by(pairs.left, met, m) + sum_by(pairs.right, met, m)
+        self.met = pairs.wins + pairs.losses + pairs.ties
+        total = sum_by(pairs.left, self.met, m) + sum_by(pairs.right, self.met, m)
         # Shares of the meetings of either agent that are with the other.
         self.of_left, self.of_right = (
-            met / np.maximum(total[end], np.finfo(float).tiny) for end in (pairs.left, pairs.right)
+            self.met / np.maximum(total[end], np.finfo(float).tiny) for end in (pairs.left, pairs.right)
         )
-        self.information = sum_by(pairs.left, curve, m) + sum_by(pairs.right, curve, m)
-        near = sum_by(pairs.right, self.of_left**2 * prior[pairs.left], m)
-        near += sum_by(pairs.left, self.of_right**2 * prior[pairs.right], m)
-        self.diagonal = self.information + prior + near
+        squares = sum_by(pairs.left, self.of_left**2, m) + sum_by(pairs.right, self.of_right**2, m)
+        self.prior = prior / (1 + squares)
+        self.curve, self.information, self.diagonal = np.zeros(len(pairs)), np.zeros(m), np.zeros(m)
+
+    def most_likely(self, start: Floats) -> Floats:
+        """The most likely ratings, where Q then is; of weights whose squares are no numbers those of the start."""
+        if not self.met.max(initial=0.0) < _HUGE:
+            self.move(start)
+            return start
+        flat = np.zeros(len(start))
+        return minimise(self, flat, lambda x: centred(x, self.group), steps=_STEPS, tol=_TOL, start=start).x
+
+    def move(self, x: Floats) -> tuple[Floats, Floats]:
+        """Gradient and diagonal of Q at ratings x."""
+        left, right, m = self.pairs.left, self.pairs.right, self.pairs.n_agents
+        chance = 1 / (1 + np.exp(-np.clip(x[left] - x[right], -_FAR, _FAR)))  # never 0 or 1
+        self.curve = self.met * chance * (1 - chance)
+        self.information = sum_by(left, self.curve, m) + sum_by(right, self.curve, m)
+        near = sum_by(right, self.of_left**2 * self.prior[left], m)
+        near += sum_by(left, self.of_right**2 * self.prior[right], m)
+        self.diagonal = self.information + self.prior + near + self.weak
+        excess = self.met * chance - self.pairs.wins - self.pairs.ties / 2
+        pull = sum_by(left, excess, m) - sum_by(right, excess, m)
+        return pull + self.prior_bend(x), self.diagonal
 
     def matrix(self) -> Floats:
         left, right, m = self.pairs.left, self.pairs.right, self.pairs.n_agents
@@ -137,8 +171,9 @@ class _Precision:
         away[left, right], away[right, left] = -self.of_left, -self.of_right
         hessian = np.diag(self.information)
         hessian[left, right] = hessian[right, left] = -self.curve
-        full: Floats = hessian + away.T @ (self.prior[:, None] * away)
-        return full
+        full: Floats = hessian + away.T @ (self.prior[:, None] * away) + np.diag(self.weak)
+        same = self.group[:, None] == self.group
+        return full - np.where(same, self.weak / np.bincount(self.group, minlength=1)[self.group], 0.0)
 
     def away(self, ratings: Floats) -> Floats:
         """(I - P) times ratings."""
@@ -151,12 +186,12 @@ class _Precision:
         shrinkage.mean_of_met(*self.ends, self.of_right, self.of_left, values, less)
         return values - less
 
-    def move(self, x: Floats) -> tuple[Floats, Floats]:
-        """For ``likelihood.solve``: Q is the same everywhere."""
-        return self.bend(x), self.diagonal
+    def prior_bend(self, v: Floats) -> Floats:
+        """What the prior adds to Q, times v."""
+        return self.away_transposed(self.prior * self.away(v)) + self.weak * centred(v, self.group)
 
     def bend(self, v: Floats) -> Floats:
-        product = self.away_transposed(self.prior * self.away(v))
+        product = self.prior_bend(v)
         kernels.bend(*self.ends, self.curve, _NO_CROSS, v, product)
         return product
 
@@ -211,13 +246,14 @@ def _weights(variance: Floats, group: Ints) -> Floats:
 
 def _drawn_variance(precision: _Precision, group: Ints) -> Floats:
     """The same from draws: what the ratings of all others leave of each, and what these add."""
-    pairs, prior, diagonal = precision.pairs, precision.prior, precision.diagonal
+    pairs, diagonal = precision.pairs, precision.diagonal
     rng, m = stream(0, "spread"), pairs.n_agents
     root, flat, size = np.sqrt(precision.curve), np.zeros(m), np.bincount(group)[group]
     drawn, expected = np.empty((_DRAWS, m)), np.empty((_DRAWS, m))
     for k in range(_DRAWS):
         noise = root * rng.standard_normal(len(pairs))
-        right = precision.away_transposed(np.sqrt(prior) * rng.standard_normal(m))
+        right = precision.away_transposed(np.sqrt(precision.prior) * rng.standard_normal(m))
+        right += centred(np.sqrt(precision.weak) * rng.standard_normal(m), group)
         right += sum_by(pairs.left, noise, m) - sum_by(pairs.right, noise, m)
         drawn[k] = solve(precision, flat, right, diagonal, _ROUGH)
         expected[k] = drawn[k] - precision.bend(drawn[k]) / diagonal

@@ -42,6 +42,8 @@ from softcondorcet.solvers.order_tiers import packed_as_it_is, tier_starts
 # Precisions of the prior that are looked at first, the least and the greatest; those of the line.
 _PRIORS, _LEAST, _GREATEST = (0.15, 0.5, 1.7), 0.03, 10.0
 _KAPPAS = np.geomspace(0.5, 1e5, 61)
+# The kappa from which on pairs stray by less than a hundredth, too little to be seen in votes.
+_STRAYING = 1e4
 # A parabola through the best three finds the next, until one of these is as close to it (in logarithms), or so often;
 # and which steps no further than this beyond the points that are there.
 _CLOSE, _LOOKS, _STEP = 0.15, 9, 1.2
@@ -122,11 +124,10 @@ def likely_counts(pairs: Pairs, shrunk: Shrunk) -> Pairs:
     return replace(pairs, wins=wins, losses=losses, ties=np.zeros_like(pairs.ties))
 
 
-def fit_ratings(pairs: Pairs, prior: Floats) -> tuple[Floats, Floats]:
-    """Bradley-Terry ratings under a prior precision for each agent, and the curvature of each pair there."""
+def fit_ratings(pairs: Pairs, prior: Floats) -> Floats:
+    """Bradley-Terry ratings under a prior precision for each agent."""
     group = np.unique(linked_labels(pairs), return_inverse=True)[1]
-    ratings = BradleyTerry(pairs, group).ratings(same_by_group(prior, group))
-    return ratings, _curve(pairs, ratings)
+    return BradleyTerry(pairs, group).ratings(same_by_group(prior, group))
 
 
 def _curve(pairs: Pairs, ratings: Floats) -> Floats:
@@ -265,17 +266,36 @@ def _lanczos(left: Ints, right: Ints, curve: Floats, prior: float, size: int) ->
 
 def fit_kappa(pairs: Pairs, ratings: Floats, group: Ints) -> Floats:
     """The most likely precision of the line, by group; infinite where no finite one is more likely."""
+    likelihood = kappa_likelihood(pairs, ratings, group)
+    best = likelihood.argmax(axis=0)
+    found: Floats = np.append(_KAPPAS, np.inf)[np.where(likelihood.max(axis=0) > likelihood[-1], best, len(_KAPPAS))]
+    return found
+
+
+def mean_stray(pairs: Pairs, ratings: Floats, group: Ints) -> Floats:
+    """How far pairs stray from the line, by group: 1 / (kappa + 1), averaged over what the votes leave open of kappa.
+
+    Before any vote all kappas up to ``_STRAYING`` are as likely, on a scale of logarithms.
+    """
+    straying = _KAPPAS <= _STRAYING
+    likelihood = kappa_likelihood(pairs, ratings, group)[:-1][straying]
+    weight = np.exp(likelihood - likelihood.max(axis=0))
+    stray: Floats = (weight / (_KAPPAS[straying][:, None] + 1)).sum(axis=0) / weight.sum(axis=0)
+    return stray
+
+
+def kappa_likelihood(pairs: Pairs, ratings: Floats, group: Ints) -> Floats:
+    """The log-likelihood of each of ``_KAPPAS``, and last of an infinite one, by group."""
     count = int(group.max(initial=-1)) + 1
     played = pairs.wins + pairs.losses + pairs.ties
     several = played > 1
     won, played = (pairs.wins + pairs.ties / 2)[several], played[several]
     chance, of = _chance(pairs, ratings)[several], group[pairs.left][several]
-    likelihood = np.zeros((len(_KAPPAS), count))
+    likelihood = np.zeros((len(_KAPPAS) + 1, count))
     for k, kappa in enumerate(_KAPPAS):
         shrinkage.beta_binomial(won, played, chance, of, np.full(count, kappa), likelihood[k])
-    certain = sum_by(of, won * np.log(chance) + (played - won) * np.log1p(-chance), count)
-    found: Floats = np.where(likelihood.max(axis=0) > certain, _KAPPAS[likelihood.argmax(axis=0)], np.inf)
-    return found
+    likelihood[-1] = sum_by(of, won * np.log(chance) + (played - won) * np.log1p(-chance), count)
+    return likelihood
 
 
 def _chance(pairs: Pairs, ratings: Floats) -> Floats:
