@@ -37,7 +37,7 @@ def test_bins_are_those_of_a_plain_count(seed: int) -> None:
         for winner, loser in test.agent.reshape(-1, 2).tolist():
             chance = board.probability(test.agents[winner], test.agents[loser])
             loss.append(-math.log(chance))
-            won = 1.0 if chance > 0.5 else 0.0
+            won = 0.5 if math.isclose(chance, 0.5) else float(chance > 0.5)
             stated = max(chance, 1 - chance)
             said[min(int((stated - 0.5) * 8), 3)].append((stated, won))
     assert [round((one.start - 0.5) * 8) for one in found.bins] == sorted(said)
