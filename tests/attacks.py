@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from helpers.attack import database, names, process, protocol, views, votes
+from helpers.attack import admin_pages, database, names, process, protocol, views, votes
 from helpers.attack.harness import Attack, Outcome, Servers, run
 
 TROUBLE = frozenset({503, 507})
@@ -47,6 +47,8 @@ ATTACKS = (
     Attack(views.nothing_doubtful_before_a_fit),
     Attack(views.import_after_a_vote),
     Attack(views.filtered_views, fresh=True, short=False),
+    Attack(admin_pages.forms_without_a_session),
+    Attack(admin_pages.hostile_uploads),
     Attack(database.forced_backups),
     Attack(database.a_file_that_is_no_board),
     Attack(database.second_server, fresh=True),

@@ -447,7 +447,7 @@ def test_an_import_is_shown_before_it_is_made(board: Caller) -> None:
     assert shown.status == 200
     assert shown.json == {
         "n_votes": 3, "left_out": 0, "n_agents": 3, "n_new_agents": 2, "new_agents": ["y", "z"],
-        "first": ["x > y", "z = x", "y > x"], "before": None, "added": False, "id": None, "last": None,
+        "first": ["x > y", "z = x", "y > x"], "before": None, "added": False, "id": None, "last": None, "notes": [],
     }  # fmt: skip
     assert board.get("/leaderboard.json")["n_votes"] == 1
     key = {"Idempotency-Key": "file 1"}

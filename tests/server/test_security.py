@@ -39,7 +39,9 @@ ALLOWED = {
     "vote": (401, None, None, 403, 403, None),
     "admin": (401, 403, None, 403, 403, None),
     "owner": (401, 403, 403, 403, 403, None),
+    "session": (401,) * len(ROLES),  # a token is no session, see test_admin_pages
 }
+FORMS = ("import", "preview", "quarantine", "release", "retract", "token", "revoke", "board")
 
 
 @dataclass
@@ -78,6 +80,13 @@ OF_A_BOARD = {
     "GET /doctor": Row("all"),
     "GET /vote": Row("all"),
     "POST /vote": Row("vote"),
+    "GET /admin": Row("all"),
+    "GET /enter": Row("all", 403),
+    "POST /sign-in": Row("all", 403),
+    "GET /admin-votes": Row("session"),
+    "GET /admin-voters": Row("session"),
+    "POST /sign-out": Row("session"),
+    **{f"POST /admin-{form}": Row("session") for form in FORMS},
 }
 OF_THE_SITE = {
     "GET /boards": Row("all"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 import tempfile
 from collections.abc import Mapping
 from typing import Any
@@ -110,6 +111,11 @@ def _facts(_: click.Context, __: click.Parameter, table: str | None) -> Mapping[
     callback=_facts,
     help="A table about agents, which pages show: name, organisation, licence, price, context, link, colour.",
 )
+@click.option(
+    "--owner-link/--no-owner-link",
+    default=None,
+    help="Print a link by which you run the board in a browser. By default only to a terminal, and not to a log.",
+)
 # What 'sco board' and 'sco token' do now.
 @click.option("--get", "get", hidden=True)
 @click.option("--backup", "backup", hidden=True)
@@ -131,6 +137,7 @@ def serve(
     force: bool,
     scope: str,
     board: str | None,
+    owner_link: bool | None,
     **given: Any,
 ) -> None:
     """Run a live leaderboard over BOARD.
@@ -147,6 +154,8 @@ def serve(
     from softcondorcet.server.ledger.service import Settings
     from softcondorcet.server.run import run
 
+    if owner_link is None:
+        owner_link = sys.stdout.isatty()
     before = {word: value for word in _MOVED if (value := given.pop(word)) not in (None, False)}
     if demo and (before or address is not None):
         raise click.UsageError("--demo makes a board of its own; leave BOARD out.")
@@ -155,14 +164,14 @@ def serve(
 
         with tempfile.TemporaryDirectory(prefix="sco-demo-") as folder:
             make_demo(f"{folder}/demo.db")
-            run(f"{folder}/demo.db", Settings(**given), host, port)
+            run(f"{folder}/demo.db", Settings(**given), host, port, owner_link=owner_link)
     elif address is None:
         raise click.UsageError("Missing argument 'BOARD': a file, or postgresql://...; or --demo.")
     elif before:
         more = ["--force"] * force, ["--scope", scope, *(["--board", board] if board else [])]
         _run_moved(address, before, *more)
     else:
-        run(address, Settings(**given), host, port, names, proxies)
+        run(address, Settings(**given), host, port, names, proxies, owner_link=owner_link)
 
 
 # Options of before -> the command that does the same now.

@@ -17,8 +17,10 @@ from starlette.types import ASGIApp, Message
 from softcondorcet.checks import check
 from softcondorcet.errors import OptionError
 from softcondorcet.server.ledger.service import Service, Settings
+from softcondorcet.server.web.admin_pages import link
 from softcondorcet.server.web.app import make_app
 from softcondorcet.server.web.connections import Connection, cut_late, most_connections
+from softcondorcet.server.web.sessions import Sessions
 
 # How long a server that was asked to stop goes on answering what is under way.
 STOP_SECONDS = 10
@@ -61,11 +63,19 @@ def _is_network(text: str) -> bool:
 
 
 def run(
-    address: str, settings: Settings, host: str, port: int, names: Sequence[str] = (), proxies: Sequence[str] = ()
+    address: str,
+    settings: Settings,
+    host: str,
+    port: int,
+    names: Sequence[str] = (),
+    proxies: Sequence[str] = (),
+    *,
+    owner_link: bool = False,
 ) -> None:
     """Serve until SIGTERM or Ctrl-C; then finish what was begun.
 
-    `names` are those that visitors use for this server, `proxies` the addresses of proxies in front of it.
+    `names` are those that visitors use for this server, `proxies` the addresses of proxies in front of it. With an
+    `owner_link` it prints an address that makes who opens it first the owner of all boards.
     """
     local = is_local(host)
     for proxy in proxies:
@@ -80,9 +90,12 @@ def run(
             raise OptionError(f"{asked}; make one with: sco token new BOARD LABEL --scope admin")
         shown = f"[{host}]" if ":" in host else host
         click.echo(f"{service.database.about}: {sum(len(b.votes) for b in service.boards.values()):,} votes")
-        click.echo(f"the leaderboard is at http://{shown}:{listening.getsockname()[1]}/ until Ctrl-C")
+        url, sessions = f"http://{shown}:{listening.getsockname()[1]}/", Sessions()
+        click.echo(f"the leaderboard is at {url} until Ctrl-C")
+        if owner_link:
+            click.echo(link(url, sessions.new_link()))
         config = uvicorn.Config(
-            make_app(service, names=names if local or names else None, proxies=proxies),
+            make_app(service, names=names if local or names else None, proxies=proxies, sessions=sessions),
             http=Connection,
             ws="none",
             lifespan="on",

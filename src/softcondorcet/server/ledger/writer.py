@@ -103,6 +103,26 @@ def entries(database: Database, board: int, after: int = 0) -> Iterator[Entry]:
         after = rows[-1][0]
 
 
+class RowFilter(NamedTuple):
+    """Which rows of a ledger to list: votes or what was said of them, of one voter, of one group, before a row."""
+
+    votes: bool = True
+    voter: str = ""
+    group: str = ""
+    before: int = 2**62
+
+
+def latest(database: Database, board: int, wanted: RowFilter, most: int = 100) -> list[Entry]:
+    """The newest rows of a board, newest first."""
+    values: list[int | str] = [board, wanted.before]
+    which = f"board = ? AND id < ? AND kind {'=' if wanted.votes else '<>'} 'vote'"
+    for column, name in (("voter", wanted.voter), ("grp", wanted.group)):
+        if name:
+            which, values = f"{which} AND {column} = ?", [*values, name]
+    rows = database.run(f"SELECT {_COLUMNS} FROM ledger WHERE {which} ORDER BY id DESC LIMIT {most}", tuple(values))
+    return [Entry._make((*row[:-1], msgspec.json.decode(row[-1]))) for row in rows]
+
+
 def agents_of(database: Database, board: int) -> dict[str, int]:
     """The agents of a board and their numbers: 0, 1, 2, ... in the order they were first named."""
     return dict(database.run("SELECT name, number FROM agent WHERE board = ? ORDER BY number", (board,)))

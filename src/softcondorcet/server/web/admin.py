@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import msgspec
@@ -9,6 +10,7 @@ from msgspec import Meta, Struct
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from softcondorcet.server.ledger.board import Board
 from softcondorcet.server.ledger.limits import LONGEST, name
 from softcondorcet.server.ledger.service import Service
 from softcondorcet.server.ledger.tokens import Scope, Token
@@ -161,10 +163,15 @@ async def release(call: Call[OfVoter]) -> Response:
 async def _judge(call: Call[OfVoter], kind: Literal["quarantine", "release"]) -> Response:
     token = call.site.auth.allow(call.request, call.board, "admin")
     voters = await _voters(call) if call.query.voter is None else [call.query.voter]
-    for one in voters:
-        if call.board.votes.voters.find(one) is None:
-            raise HTTPException(404, f"expected voters who have voted on this board, got {one!r}")
+    expect_voters(call.board, voters)
     return await _write(call, [Ask(kind, {"why": call.query.why}, voter=one) for one in voters], token)
+
+
+def expect_voters(board: Board, voters: Sequence[str]) -> None:
+    """Refuse voters who never voted on the board: a misspelt name must not pass for one without votes."""
+    for one in voters:
+        if board.votes.voters.find(one) is None:
+            raise HTTPException(404, f"expected voters who have voted on this board, got {one!r}")
 
 
 async def _voters(call: Call[OfVoter]) -> list[str]:

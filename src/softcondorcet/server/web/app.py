@@ -22,6 +22,7 @@ from softcondorcet.server.ledger.board import warm
 from softcondorcet.server.ledger.service import Service
 from softcondorcet.server.web import (
     admin,
+    admin_pages,
     file_routes,
     matches,
     openapi,
@@ -45,6 +46,7 @@ from softcondorcet.server.web.http import (
     json_response,
     not_found,
 )
+from softcondorcet.server.web.sessions import Sessions
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -102,19 +104,25 @@ OPERATIONS: Sequence[Operation] = [
     *admin.site_routes,
     *pages.routes,
     *matches.page_routes,
+    *admin_pages.routes,
     *pages.site_routes,
 ]
 
 
 def make_app(
-    service: Service, *, names: Collection[str] | None = (), proxies: Sequence[str] = (), most_writes: int | None = None
+    service: Service,
+    *,
+    names: Collection[str] | None = (),
+    proxies: Sequence[str] = (),
+    most_writes: int | None = None,
+    sessions: Sessions | None = None,
 ) -> ASGIApp:
     """The ASGI application over a service, which starts and stops with it.
 
     It answers to `names` beside those of this machine, or to any with None. `proxies` are the addresses of those whose
-    X-Forwarded-For says where a request comes from.
+    X-Forwarded-For says where a request comes from. `sessions` know the link of the owner.
     """
-    site = Site(service, Auth(service), matches.Matches(service.database))
+    site = Site(service, Auth(service), matches.Matches(service.database), sessions=sessions or Sessions())
     of_board = [one for one in OPERATIONS if one.of_board]
     table = [*_routes(site, OPERATIONS), *_routes(site, of_board, openapi.BOARD, "../../")]
     router = Paths(table, default=not_found, lifespan=partial(_lifespan, site))

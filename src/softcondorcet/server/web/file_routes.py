@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from itertools import chain
@@ -19,11 +20,10 @@ from starlette.types import Receive, Scope, Send
 from softcondorcet.server.ledger.board import Board
 from softcondorcet.server.ledger.fits import expect_group
 from softcondorcet.server.ledger.limits import LONGEST, Busy
-from softcondorcet.server.ledger.tokens import Token
 from softcondorcet.server.ledger.writer import Answer, Ask, Receipt, Refused, Transaction
 from softcondorcet.server.web import exports, imports
 from softcondorcet.server.web.etags import etag, has
-from softcondorcet.server.web.http import MOST_IMPORT, Call, Handler, Routes, json_response
+from softcondorcet.server.web.http import MOST_IMPORT, Call, Handler, Routes, Site, json_response
 from softcondorcet.server.web.routes import Filtered
 from softcondorcet.server.web.schemas import WRITE, Imported, Preview
 from softcondorcet.server.web.votes import key_of
@@ -106,51 +106,74 @@ async def import_file(call: Call[HowToRead]) -> Response:
     """
     token, asked = call.site.auth.allow(call.request, call.board, "admin"), call.query
     key = key_of(call.request)
-    if call.site.importing.locked():
-        raise Busy("another import is under way; come back soon")
-    async with call.site.importing:
-        body = await call.body(MOST_IMPORT)
-        file = await imports.read_apart(body, imports.Wanted(asked.format, asked.kind, asked.voter))
-    if file.error:
-        raise Refused(file.error)
-    preview = _preview(file, call.board, call.service.settings.most_agents)
-    digest = hashlib.sha256(repr((asked.format, asked.kind, asked.voter)).encode() + body).hexdigest()
-    receipt, before = await _write(call, file.votes, token, key, digest)
-    if before is not None and (receipt is None or receipt.first != before.first):
-        preview.before = Imported(before.first, before.last)
-    if receipt is not None:
-        preview.added, preview.id, preview.last = True, receipt.first, receipt.last
-        call.service.fits.soon(call.board)
+    file = FileVotes(
+        call.site, call.board, imports.Wanted(asked.format, asked.kind, asked.voter), token.id if token else None,
+        preview=asked.preview, again=asked.again, key=key,
+    )  # fmt: skip
+    preview = await file.add(lambda: call.body(MOST_IMPORT))
     return json_response(preview, 200 if asked.preview else 201)
 
 
-async def _write(
-    call: Call[HowToRead], votes: list[Ask], token: Token | None, key: str | None, digest: str
-) -> tuple[Receipt | None, Answer | None]:
-    """The votes that an import wrote, if any, and those of the same file imported before."""
-    board, asked, service = call.board, call.query, call.service
-    file, number, most = f"import\n{digest}", token.id if token else None, service.settings.most_agents
+@dataclass(frozen=True)
+class FileVotes:
+    """The votes of a file on their way to a board: read apart, then written all or none.
 
-    def work(made: Transaction) -> tuple[Receipt | None, Answer | None]:
-        before = made.answered(board.id, file)
-        if asked.preview:
-            return None, before
-        sent_again = key is not None and made.answered(board.id, key, number) is not None
-        if before is not None and not asked.again and not sent_again:
-            raise ImportedBefore(_when(before))
-        receipt = made.write(board.id, votes, token=number, key=key, digest=digest, most_agents=most)
-        if before is None:
-            made.remember(board.id, file, receipt)
-        return receipt, before
+    With `preview` nothing is written; `again` adds a file that was added before; `key` is an Idempotency-Key.
+    """
 
-    room = await service.pairs.reserve(board, [] if asked.preview else votes)
-    try:
-        written: tuple[Receipt | None, Answer | None] = await service.write(work)
-        return written
-    except ImportedBefore as refusal:
-        raise HTTPException(409, str(refusal)) from None
-    finally:
-        service.pairs.give_back(board, room)
+    site: Site
+    board: Board
+    wanted: imports.Wanted
+    token: int | None
+    preview: bool = False
+    again: bool = False
+    key: str | None = None
+
+    async def add(self, data: Callable[[], Awaitable[bytes]]) -> Preview:
+        """Read the file and add its votes; one file at a time is read."""
+        if self.site.importing.locked():
+            raise Busy("another import is under way; come back soon")
+        async with self.site.importing:
+            body = await data()
+            file = await imports.read_apart(body, self.wanted)
+        if file.error:
+            raise Refused(file.error)
+        preview = _preview(file, self.board, self.site.service.settings.most_agents)
+        how = self.wanted.format, self.wanted.kind, self.wanted.voter
+        digest = hashlib.sha256(repr(how).encode() + body).hexdigest()
+        receipt, before = await self._write(file.votes, digest)
+        if before is not None and (receipt is None or receipt.first != before.first):
+            preview.before = Imported(before.first, before.last)
+        if receipt is not None:
+            preview.added, preview.id, preview.last = True, receipt.first, receipt.last
+            self.site.service.fits.soon(self.board)
+        return preview
+
+    async def _write(self, votes: list[Ask], digest: str) -> tuple[Receipt | None, Answer | None]:
+        """The votes that were written, if any, and those of the same file imported before."""
+        board, service, key, number = self.board, self.site.service, self.key, self.token
+        file, most = f"import\n{digest}", service.settings.most_agents
+
+        def work(made: Transaction) -> tuple[Receipt | None, Answer | None]:
+            before = made.answered(board.id, file)
+            if self.preview:
+                return None, before
+            sent_again = key is not None and made.answered(board.id, key, number) is not None
+            if before is not None and not self.again and not sent_again:
+                raise ImportedBefore(_when(before))
+            receipt = made.write(board.id, votes, token=number, key=key, digest=digest, most_agents=most)
+            if before is None:
+                made.remember(board.id, file, receipt)
+            return receipt, before
+
+        room = await service.pairs.reserve(board, [] if self.preview else votes)
+        try:
+            written: tuple[Receipt | None, Answer | None] = await service.write(work)
+            return written
+        except ImportedBefore as refusal:
+            raise HTTPException(409, str(refusal)) from None
+        finally:
+            service.pairs.give_back(board, room)
 
 
 class File(StreamingResponse):
@@ -193,4 +216,4 @@ def _preview(file: imports.Found, board: Board, most: int) -> Preview:
     if new and len(known) + len(new) > most:
         raise Refused(f"{len(new):,} new agents; expected at most {most - len(known):,} more on this board")
     first = [" > ".join(" = ".join(tier) for tier in vote.body) for vote in file.votes[:5]]
-    return Preview(len(file.votes), file.left_out, len(named), len(new), new[:100], first)
+    return Preview(len(file.votes), file.left_out, len(named), len(new), new[:100], first, notes=file.notes)

@@ -32,6 +32,7 @@ from softcondorcet.server.ledger.service import MAIN, Service
 from softcondorcet.server.ledger.writer import Refused
 from softcondorcet.server.web.auth import Auth, header_of
 from softcondorcet.server.web.page_cache import PageCache, problem_page
+from softcondorcet.server.web.sessions import Sessions
 
 if TYPE_CHECKING:
     from softcondorcet.server.web.matches import Matches
@@ -59,6 +60,8 @@ class Site:
     statuses: Counter[int] = field(default_factory=Counter)  # answers by status
     exporting: set[object] = field(default_factory=set)  # exports under way
     importing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    previewing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    sessions: Sessions = field(default_factory=Sessions)
 
 
 @dataclass(slots=True)
@@ -263,6 +266,10 @@ STATUS: dict[type[Exception], tuple[int, int | None]] = {
 }
 
 
+# What a request may be refused with.
+REFUSALS: tuple[type[Exception], ...] = (HTTPException, *STATUS)
+
+
 def refusal(error: Exception) -> Response:
     """The answer to an exception that has a status; others are raised again."""
     if isinstance(error, HTTPException):
@@ -278,6 +285,11 @@ def refusal(error: Exception) -> Response:
 def sentence(error: Exception) -> str:
     """The sentence that a refusal answers with."""
     return str(error.detail) if isinstance(error, HTTPException) else str(error)
+
+
+def not_done(error: Exception) -> str:
+    """The same for people who sent a form."""
+    return f"Not done: {sentence(error)}."
 
 
 def problem(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:

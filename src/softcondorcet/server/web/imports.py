@@ -13,7 +13,10 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import chdir
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 import msgspec
@@ -34,19 +37,32 @@ MEMORY, _SECONDS = 2**29, 20
 
 
 class Wanted(msgspec.Struct):
-    """How to read a file: `voter` is the column that says who voted, if one does."""
+    """How to read a file: `voter` is the column that says who voted, if one does.
 
-    format: Format
+    Without a format it is read as the library reads a file of this `name`.
+    """
+
+    format: Format | None
     kind: Kind | None = None
     voter: str | None = None
+    name: str = ""
+
+    @property
+    def neutral(self) -> bool:
+        """Whether names may have been made harmless for spreadsheets, as exports of a board are."""
+        return (self.format or self.name.rpartition(".")[2]) in ("csv", "tsv")
 
 
 class Found(msgspec.Struct):
-    """The votes of a file; how many rank one agent alone, say nothing and were left out; or what is wrong with it."""
+    """The votes of a file; how many rank one agent alone, say nothing and were left out; or what is wrong with it.
+
+    `notes` say what the reader did with the file.
+    """
 
     votes: list[Ask] = []
     left_out: int = 0
     error: str = ""
+    notes: list[str] = []
 
 
 async def read_apart(data: bytes, wanted: Wanted, *, memory: int = MEMORY) -> Found:
@@ -67,6 +83,12 @@ async def read_apart(data: bytes, wanted: Wanted, *, memory: int = MEMORY) -> Fo
     return await asyncio.to_thread(msgspec.json.decode, said, type=Found)
 
 
+def file_name(text: str) -> str:
+    """A name for a file that somebody sends as `text`: without folders, and with its endings."""
+    last = re.sub(r"[^\w.+ -]", "_", re.split(r"[/\\]", text)[-1]).strip(". ")
+    return last[-80:].lstrip(". ") or "votes"
+
+
 def votes_of(data: bytes, wanted: Wanted) -> Found:
     """The votes of a file in order of time, or what is wrong with it and in which line."""
     try:
@@ -82,9 +104,9 @@ def _votes(data: bytes, wanted: Wanted) -> Found:
     profile = _read(data, wanted)
     if profile.n_votes > MOST_VOTES:
         raise DataError(f"{profile.n_votes:,} votes; expected at most {MOST_VOTES:,} at a time")
-    shown = plain if wanted.format in ("csv", "tsv") else str
+    shown = plain if wanted.neutral else str
     profile = replace(profile, agents=tuple(map(shown, profile.agents)))
-    _check_names(data if wanted.format != "parquet" else b"", profile.agents)
+    _check_names(data if wanted.format not in (None, "parquet") else b"", profile.agents)
     columns = (
         profile.rankings(),
         _names(profile, profile.group_by, shown),
@@ -93,7 +115,7 @@ def _votes(data: bytes, wanted: Wanted) -> Found:
         _times(profile),
         _winners(profile),
     )
-    found = Found()
+    found = Found(notes=list(profile.source.notes) if profile.source else [])
     for v, (tiers, group, voter, weight, when, winner) in enumerate(zip(*columns, strict=True)):
         if sum(map(len, tiers)) < 2:
             found.left_out += 1
@@ -106,9 +128,13 @@ def _votes(data: bytes, wanted: Wanted) -> Found:
 def _read(data: bytes, wanted: Wanted) -> Profile:
     from softcondorcet.io.files import read  # only the process that reads needs the readers
 
+    columns = {"voter": wanted.voter} if wanted.voter else None
+    if wanted.format is None:
+        with TemporaryDirectory() as folder, chdir(folder):
+            Path(wanted.name).write_bytes(data)
+            return read(wanted.name, kind=wanted.kind, columns=columns, keep=["winner"])
     if data.startswith(b"\x1f\x8b"):
         raise DataError("a gzip file; expected it unpacked")
-    columns = {"voter": wanted.voter} if wanted.voter else None
     return read(io.BytesIO(data), kind=wanted.kind, format=wanted.format, columns=columns, keep=["winner"])
 
 

@@ -40,7 +40,7 @@ from softcondorcet.server.ledger.limits import LONGEST, BadName, name
 from softcondorcet.server.ledger.snapshot import Snapshot
 from softcondorcet.server.ledger.writer import Ask, Refused, Transaction
 from softcondorcet.server.web import page_cache
-from softcondorcet.server.web.http import STATUS, Call, NoQuery, Routes, json_response, refusal, sentence
+from softcondorcet.server.web.http import REFUSALS, Call, NoQuery, Routes, json_response, not_done, refusal
 from softcondorcet.server.web.schemas import WRITE, SamplesKept
 from softcondorcet.server.web.votes import BadBallot, take
 
@@ -268,7 +268,6 @@ async def deal(call: Call[Any], request: Request) -> Match | None:
 
 _FIELDS = ("ticket", "winner", "voter", "token")
 _NOTHING = dict.fromkeys(_FIELDS, "")
-_KINDS: tuple[type[Exception], ...] = (HTTPException, *STATUS)
 
 
 @page_routes.get("/vote")
@@ -282,15 +281,15 @@ async def vote(call: Call[NoQuery]) -> Response:
     """What the form sends; the answer says what became of it, and shows the next pair."""
     try:
         given = _fields(await call.body())
-    except _KINDS as error:
-        return await _page(call, call.request, said=_not_done(error), status=refusal(error).status_code)
+    except REFUSALS as error:
+        return await _page(call, call.request, said=not_done(error), status=refusal(error).status_code)
     request = _with_token(call.request, given)
     if not given["ticket"]:
         return await _page(call, request, given)
     try:
         taken, _ = await take(call.site, _with_body(request, given), call.board, None)
-    except _KINDS as error:
-        return await _page(call, request, given, _not_done(error), refusal(error).status_code)
+    except REFUSALS as error:
+        return await _page(call, request, given, not_done(error), refusal(error).status_code)
     return await _page(call, request, given, f"Your vote counts. A was {taken.a}, B was {taken.b}.")
 
 
@@ -304,7 +303,7 @@ async def _page(
     except HTTPException as error:
         closed = error.status_code in (401, 403)
         if request.method == "POST" and not said:
-            status, said = error.status_code, _not_done(error)
+            status, said = error.status_code, not_done(error)
     view = {
         "said": said, "closed": closed or given["token"], "empty": dealt is None and not closed,
         "voter": given["voter"], "token": given["token"],
@@ -344,7 +343,3 @@ def _with_body(request: Request, given: dict[str, str]) -> Request:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return Request(request.scope, receive)
-
-
-def _not_done(error: Exception) -> str:
-    return f"Not done: {sentence(error)}."

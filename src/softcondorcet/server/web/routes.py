@@ -27,6 +27,7 @@ from softcondorcet.tables import as_csv
 Name = Annotated[str, Meta(min_length=1, max_length=LONGEST, extra_json_schema={"format": "name"})]
 _Time = Annotated[float, Meta(ge=0)]
 _SAME = {304: ("You have it", None)}
+_FILTERED = (*READ, 429)  # too many views of some of the votes
 
 
 class Filtered(Struct, kw_only=True):
@@ -72,7 +73,7 @@ def _json(body: content.Content | None, what: str = "") -> bytes:
     return msgspec.json.encode(body)
 
 
-@routes.get("/leaderboard.json", schemas.Leaderboard, others=_SAME)
+@routes.get("/leaderboard.json", schemas.Leaderboard, others=_SAME, refusals=_FILTERED)
 async def leaderboard(call: Call[Filtered]) -> Response:
     """Agents best first, of all votes or of those wanted."""
     wanted = call.query.filter
@@ -80,7 +81,7 @@ async def leaderboard(call: Call[Filtered]) -> Response:
     return reply(call.request, tag_of(snapshot, overall, wanted), lambda: _json(content.leaderboard(snapshot, overall)))
 
 
-@routes.get("/leaderboard.csv", "text/csv", others=_SAME)
+@routes.get("/leaderboard.csv", "text/csv", others=_SAME, refusals=_FILTERED)
 async def leaderboard_csv(call: Call[Filtered]) -> Response:
     """The leaderboard for a spreadsheet: a name that would be a formula there has a quote in front."""
     wanted = call.query.filter

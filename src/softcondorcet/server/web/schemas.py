@@ -211,7 +211,8 @@ class Preview(Struct):
 
     `before` are the votes as which the same file was imported first, if it was.
 
-    Votes that rank one agent say nothing and are left out. Shown are the first new agents and the first votes.
+    Votes that rank one agent say nothing and are left out. Shown are the first new agents and the first votes; `notes`
+    say what the reader did with the file.
     """
 
     n_votes: int
@@ -224,6 +225,7 @@ class Preview(Struct):
     added: bool = False
     id: int | None = None
     last: int | None = None
+    notes: list[str] = []
 
 
 class Health(Struct):
