@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hints
 from urllib.parse import urlsplit
 
 import msgspec
@@ -27,11 +26,12 @@ from softcondorcet.errors import place
 from softcondorcet.server.ledger.board import Board
 from softcondorcet.server.ledger.database import Damaged, DiskFull, Gone
 from softcondorcet.server.ledger.fits import FitFailed, TooMany, UnknownGroup
-from softcondorcet.server.ledger.limits import LONGEST, BadName, Busy, name
+from softcondorcet.server.ledger.limits import LONGEST, BadName, Busy
 from softcondorcet.server.ledger.service import MAIN, Service
 from softcondorcet.server.ledger.writer import Refused
 from softcondorcet.server.web.auth import Auth, header_of
 from softcondorcet.server.web.page_cache import PageCache, problem_page
+from softcondorcet.server.web.parameters import value_of
 from softcondorcet.server.web.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -134,43 +134,7 @@ class Operation:
                 known = ", ".join(sorted(set(self.parameters) - set(at))) or "none here"
                 raise HTTPException(422, f"{one[:LONGEST]!r} is not a parameter; expected {known}")
         values = {**given, **{one: at[one] for one in self.parameters if one in at}}
-        return self.query(**{one: _value(values, about) for one, about in self.parameters.items()})
-
-
-def _value(given: Mapping[str, str], about: msgspec.structs.FieldInfo) -> Any:
-    """The value of one parameter; an error says what is expected as the documentation does."""
-    at = about.encode_name
-    if at not in given:
-        if about.required:
-            raise HTTPException(422, f"{at}: expected {_expected(not_none(about.type))}, and it is missing")
-        return about.default
-    text = given[at]
-    kind = not_none(about.type)
-    try:
-        value = msgspec.convert(text, kind, strict=False)
-    except msgspec.ValidationError:
-        raise HTTPException(422, f"{at}: expected {_expected(kind)}, got {text[:40]!r}") from None
-    return name(value, at) if msgspec.json.schema(kind).get("format") == "name" else value
-
-
-def not_none(kind: Any) -> Any:
-    """The type of a parameter without None, which means that it was left out: the word null is no value."""
-    parts = tuple(part for part in get_args(kind) if part is not NoneType)
-    return Union[parts] if get_origin(kind) in (Union, UnionType) else kind  # noqa: UP007
-
-
-def _expected(kind: Any) -> str:
-    """The values that a parameter may have, in words."""
-    schema = msgspec.json.schema(kind)
-    if "enum" in schema:
-        return "one of " + ", ".join(schema["enum"])
-    words = {
-        "string": f"1 to {schema.get('maxLength', LONGEST)} letters",
-        "number": "a number",
-        "integer": "a whole number",
-        "boolean": "true or false",
-    }[schema["type"]]
-    return f"{words} from {schema['minimum']} on" if "minimum" in schema else words
+        return self.query(**{one: value_of(values, about) for one, about in self.parameters.items()})
 
 
 class Routes(list[Operation]):

@@ -10,7 +10,8 @@ from msgspec import NODEFAULT
 
 from softcondorcet import __version__
 from softcondorcet.server.ledger.limits import LONGEST
-from softcondorcet.server.web.http import Operation, not_none
+from softcondorcet.server.web.http import Operation
+from softcondorcet.server.web.parameters import not_none
 from softcondorcet.server.web.schemas import Problem
 from softcondorcet.server.web.votes import LONGEST_KEY
 
