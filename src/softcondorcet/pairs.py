@@ -42,7 +42,8 @@ class Pairs:
     """Distinct pairs ``left[k] < right[k]``, sorted, with weighted counts seen from ``left``.
 
     ``kind`` is that of the votes, "games" or "election", as a ``Profile`` has it; ``source`` says which votes of a file
-    an engine was asked to count. ``facts`` about agents go on to the ratings.
+    an engine was asked to count, ``balance`` by which column it weighed them, as a ``Profile`` has it. ``facts`` about
+    agents go on to the ratings.
     """
 
     agents: tuple[str, ...]
@@ -53,6 +54,7 @@ class Pairs:
     ties: Floats
     kind: Kind = field(default="election", kw_only=True)
     source: Source | None = field(default=None, kw_only=True)
+    balance: str | None = field(default=None, kw_only=True)
     facts: Mapping[str, Mapping[str, str | float]] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:

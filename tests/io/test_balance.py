@@ -204,7 +204,8 @@ def test_the_report_names_it(battles: str, tmp_path: Path) -> None:
             ["--balance", "tassk"],
             "balance must be a column of the votes: 'groups', 'task', got 'tassk'; did you mean",
         ),
-        (["--balance", "task", "--engine", "duckdb"], "balance must be left out for the engine duckdb"),
+        (["--balance", "tassk", "--engine", "duckdb"], "balance must be a column of the votes: 'groups', 'model_a'"),
+        (["--balance", "task", "--engine", "ray://h:1"], "which have no groups (engine duckdb balances"),
     ],
 )
 def test_errors_name_the_way_out(options: list[str], words: str, battles: str) -> None:

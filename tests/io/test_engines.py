@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from helpers.engines import battles, by_name, ragged, rows_of
-from hypothesis import given, settings
+from hypothesis import given, settings, strategies as st
 
 import softcondorcet as sc
 from softcondorcet.cli import main
+from softcondorcet.columns import as_columns
 
 ibis = pytest.importorskip("ibis")
 pytest.importorskip("duckdb")
@@ -173,3 +175,63 @@ def test_the_command_line_counts_out_of_core(tmp_path: Path) -> None:
     assert engine.exit_code == here.exit_code == 0, engine.output
     found, expected = (list(csv.DictReader(result.stdout.splitlines())) for result in (engine, here))
     assert [(row["agent"], row["rating"]) for row in found] == [(row["agent"], row["rating"]) for row in expected]
+
+
+def assert_the_same(found: sc.Pairs, expected: sc.Pairs) -> None:
+    """Counts are equal but for the last digits of sums of shares."""
+    mine, here = by_name(found), by_name(expected)
+    assert mine.keys() == here.keys()
+    assert all(mine[names] == pytest.approx(here[names], rel=1e-12) for names in mine)
+
+
+@settings(max_examples=20, deadline=None)
+@given(rows=battles(), data=st.data())
+def test_balanced_battles_are_counted_as_here(rows: dict[str, list[Any]], data: st.DataObject) -> None:
+    n = len(rows["winner"])
+    judge = data.draw(st.lists(st.sampled_from(["ann", " ann", "ben"]), min_size=n, max_size=n))
+    lang = data.draw(st.lists(st.sampled_from(["en", "de ", " ", None]), min_size=n - 1, max_size=n - 1))
+    rows = {**rows, "judge": judge, "lang": ["en", *lang]}
+    for by, name in (("judge", "judge"), ("groups", "judge"), ("lang", "lang")):
+        here = sc.read(rows, balance=by)
+        found = sc.read(in_duckdb(rows), engine="ibis", balance=by)
+        assert_the_same(found, here.pairs())
+        assert found.balance == here.balance == name
+        assert found.source is not None and found.source.notes[-1].startswith(f"balanced by {name}: ")
+
+
+@settings(max_examples=20, deadline=None)
+@given(profile=ragged(), data=st.data())
+def test_balanced_rankings_are_counted_as_here(profile: sc.Profile, data: st.DataObject) -> None:
+    tasks = data.draw(st.lists(st.sampled_from(["p", "q"]), min_size=profile.n_votes, max_size=profile.n_votes))
+    profile = replace(profile, columns=as_columns({"task": tasks}), group_by="task", kind="games")
+    rows = rows_of(profile)
+    rows["task"] = [tasks[vote] for vote in rows["contest_id"]]
+    found = sc.read(in_duckdb(rows), engine="ibis", balance="groups")
+    assert_the_same(found, profile.balanced().pairs())
+
+
+def test_a_contest_in_two_groups_is_an_error() -> None:
+    rows = {"contest_id": [1, 1], "rank": [1, 2], "agent": ["x", "y"], "task": ["p", "q"]}
+    with pytest.raises(sc.DataError, match="task differs inside contest_id 1; expected one value for each vote"):
+        sc.read(in_duckdb(rows), engine="ibis", balance="task")
+
+
+def test_facts_and_aliases_are_joined_after_counting(tmp_path: Path) -> None:
+    votes = {"model_a": ["x", "x-old", "x"], "model_b": ["y", "y", "x-old"], "winner": ["model_a", "tie", "model_a"]}
+    pq.write_table(pa.table(votes), tmp_path / "v.parquet")
+    about = {"name": ["x", "y"], "organisation": ["Acme", "Bell"], "alias": ["x-old", None]}
+    here = sc.read(f"{tmp_path}/v.parquet", agent_facts=about)
+    found = sc.read(f"{tmp_path}/v.parquet", engine="duckdb", agent_facts=about)
+    assert by_name(found) == by_name(here.pairs()) == {("x", "y"): (1.0, 0.0, 1.0)}
+    assert found.facts == here.facts
+    assert found.source is not None
+    assert "left out: 1 comparison of an agent with its own alias" in found.source.notes
+    assert "agent_facts: 1 alias joined: x-old" in found.source.notes
+    assert sc.borda(found).rows()[0]["facts"] == {"organisation": "Acme"}
+
+
+def test_what_an_engine_does_not_keep_is_refused_with_the_way_out() -> None:
+    ask: Any = sc.read
+    for option in ({"unlisted": "last"}, {"both_orders": "tie"}):
+        with pytest.raises(sc.OptionError, match=r"left out for the engine duckdb, which .* \(engine memory does\)"):
+            ask("v.parquet", engine="duckdb", **option)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from math import isnan
 
 import pytest
 from helpers.reading import Named, notes, votes_of
+from helpers.samples import workbook
 from hypothesis import given, strategies as st
 
 import softcondorcet as sc
@@ -125,47 +124,6 @@ def test_an_export_of_promptfoo_as_csv() -> None:
     }
     assert profile.score is not None and profile.score.tolist() == [1.0, 0.25, 1.0]
     assert "gave no answer (1)" in notes(profile)
-
-
-SHEET = """<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>%s</sheetData></worksheet>"""
-
-
-def workbook(rows: list[list[str | float | None]]) -> bytes:
-    """The least that is a workbook: cells as inline texts and numbers."""
-
-    def cell(value: str | float | None, place: str) -> str:
-        if value is None:
-            return ""
-        if isinstance(value, str):
-            return f'<c r="{place}" t="inlineStr"><is><t>{value}</t></is></c>'
-        return f'<c r="{place}"><v>{value}</v></c>'
-
-    lines = [
-        f'<row r="{r}">' + "".join(cell(value, f"{chr(65 + k)}{r}") for k, value in enumerate(row)) + "</row>"
-        for r, row in enumerate(rows, 1)
-    ]
-    kinds = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-    relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    package = "http://schemas.openxmlformats.org/package/2006"
-    files = {
-        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
-        '<Default Extension="xml" ContentType="application/xml"/>'
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        f'<Override PartName="/xl/workbook.xml" ContentType="{kinds}.sheet.main+xml"/>'
-        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{kinds}.worksheet+xml"/></Types>',
-        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
-        f'Type="{relations}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": '<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" '
-        f'xmlns:r="{relations}"><sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
-        f'Type="{relations}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
-        "xl/worksheets/sheet1.xml": SHEET % "".join(lines),
-    }
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    return out.getvalue()
 
 
 def test_a_workbook_with_merged_titles_and_a_row_of_totals() -> None:

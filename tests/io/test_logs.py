@@ -18,6 +18,7 @@ import pytest
 from conftest import data_folder
 from helpers.logs import FILES, LEFT_OUT, VOTES, encoded, lm_eval, two_games, write_files, zipped
 from helpers.reading import THOROUGH, Named, fuzz, notes, votes_of
+from helpers.samples import main_file
 from hypothesis import given, strategies as st
 
 import softcondorcet as sc
@@ -194,13 +195,6 @@ def hostile_zip(name: str, size: int) -> bytes:
         for _ in range(size >> 20):
             member.write(b" " * (1 << 20))
     return out.getvalue()
-
-
-def main_file(name: str) -> tuple[str, Any]:
-    """The file of a fixture that holds its scores and is text."""
-    files = FILES[name]
-    path = next(path for path in files if not path.endswith((".eval", "model_meta.json", "run_spec.json")))
-    return path, copy.deepcopy(files[path])
 
 
 def spoilt(content: Any, change: str) -> Any:

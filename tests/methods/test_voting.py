@@ -92,6 +92,17 @@ def test_tennessee() -> None:
     assert sc.stv(capital).order == ["Knoxville", "Memphis", "Nashville", "Chattanooga"]
 
 
+@pytest.mark.parametrize("strength", ["margins", "wins"])
+@pytest.mark.parametrize("votes", [(7, 6, 5), (3, 1, 2)])
+def test_schulze_of_a_cycle_of_balanced_groups_is_level(votes: tuple[int, ...], strength: str) -> None:
+    """Weights such as a third and 6/7 add up to victories of one size, whatever their last digits."""
+    pairs = [["a", "b"], ["b", "c"], ["c", "a"]]
+    rankings = [pair for pair, n in zip(pairs, votes, strict=True) for _ in range(n)]
+    tasks = [f"t{k}" for k, n in enumerate(votes) for _ in range(n)]
+    profile = Profile.from_rankings(rankings, columns={"task": tasks}).balanced("task")
+    assert len(set(sc.schulze(profile, strength=strength).values.tolist())) == 1
+
+
 def test_schulze_of_45_votes() -> None:
     """Wikipedia, Schulze method: E, A, C, B, D. Margins and votes won agree, as the votes are complete."""
     votes = {"ACBED": 5, "ADECB": 5, "BEDAC": 8, "CABED": 3, "CAEBD": 7, "CBADE": 2, "DCEBA": 7, "EBADC": 8}

@@ -130,6 +130,8 @@ class Source:
             return votes
         pairs = read(self.file, engine=engine, memory=memory, **self.options)
         self._say(pairs.source, quiet)
+        if pairs.balance is not None:
+            click.get_current_context().meta.setdefault(DONE, {})["balance"] = pairs.balance
         return pairs
 
 

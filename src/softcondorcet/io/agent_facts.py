@@ -15,12 +15,15 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from softcondorcet.arrays import Ints
 from softcondorcet.errors import DataError
-from softcondorcet.formatting import plural, some
+from softcondorcet.formatting import number, plural, some
 from softcondorcet.io.cells import Table, is_blank, read_name, read_number
 from softcondorcet.io.column_names import AGENTS
 from softcondorcet.leaderboard import Row
+from softcondorcet.pairs import Pairs, add_pairs
 from softcondorcet.profile import Profile
+from softcondorcet.source import Source
 
 Fact = str | float
 
@@ -171,19 +174,56 @@ def _listed(cell: Any) -> Iterator[str]:
 def described(profile: Profile, about: AgentFacts) -> Profile:
     """The votes with aliases joined, and with the facts of their agents; its source says whom the table lacks."""
     joined, said = _joined(profile, about)
-    there = set(joined.agents)
+    facts, notes = _facts_of(joined.agents, about, said)
+    source = joined.source
+    if source is not None:
+        source = replace(source, notes=(*source.notes, *notes))
+    return replace(joined, facts={**joined.facts, **facts}, source=source)
+
+
+def described_pairs(pairs: Pairs, about: AgentFacts) -> Pairs:
+    """The same for votes that are counted already; two names of one agent that met are left out and counted."""
+    place, agents = _renamed(pairs.agents, about)
+    left, right = place[pairs.left], place[pairs.right]
+    met = left == right
+    others = [name for name in pairs.agents if name in about.aliases]
+    said = [_said_joined(about, others)] if others else []
+    if met.any():
+        lost = float((pairs.wins + pairs.losses + pairs.ties)[met].sum())
+        said.append(f"left out: {number(lost)} comparison{'s' * (lost != 1)} of an agent with its own alias")
+    if met.all():
+        raise DataError(f"{about.name}: all votes are between an agent and its own alias; expected others")
+    counts = (getattr(pairs, name)[~met] for name in ("wins", "losses", "ties"))
+    joined = add_pairs([Pairs(agents, left[~met], right[~met], *counts, kind=pairs.kind)])
+    facts, notes = _facts_of(agents, about, said)
+    source = pairs.source or Source("votes", "")
+    source = replace(source, notes=(*source.notes, *notes))
+    return replace(joined, balance=pairs.balance, facts={**pairs.facts, **facts}, source=source)
+
+
+def _facts_of(agents: tuple[str, ...], about: AgentFacts, said: list[str]) -> tuple[Mapping[str, Any], list[str]]:
+    """The facts about these agents, and what to say of them."""
+    there = set(agents)
     facts = {name: given for name, given in about.facts.items() if name in there}
     unknown = [name for name in about.facts if name not in there]
-    without = [name for name in joined.agents if name not in facts]
+    without = [name for name in agents if name not in facts]
     notes = [f"{about.name}: {plural(len(facts), 'agent')} of {len(there):,} described", *said]
     if unknown:
         notes.append(f"{about.name}: {plural(len(unknown), 'name')} that no vote has: {some(unknown)}")
     if without:
         notes.append(f"{about.name}: nothing about {plural(len(without), 'agent')}: {some(without)}")
-    source = joined.source
-    if source is not None:
-        source = replace(source, notes=(*source.notes, *notes))
-    return replace(joined, facts={**joined.facts, **facts}, source=source)
+    return facts, notes
+
+
+def _said_joined(about: AgentFacts, others: list[str]) -> str:
+    return f"{about.name}: {plural(len(others), 'alias', 'aliases')} joined: {some(others)}"
+
+
+def _renamed(agents: tuple[str, ...], about: AgentFacts) -> tuple[Ints, tuple[str, ...]]:
+    """The number of each agent by its own name, and these names."""
+    code: dict[str, int] = {}
+    place = np.array([code.setdefault(about.aliases.get(name, name), len(code)) for name in agents], dtype=np.int32)
+    return place, tuple(code)
 
 
 def _joined(profile: Profile, about: AgentFacts) -> tuple[Profile, list[str]]:
@@ -191,11 +231,10 @@ def _joined(profile: Profile, about: AgentFacts) -> tuple[Profile, list[str]]:
     others = [name for name in profile.agents if name in about.aliases]
     if not others:
         return profile, []
-    said = [f"{about.name}: {plural(len(others), 'alias', 'aliases')} joined: {some(others)}"]
-    code: dict[str, int] = {}
-    place = np.array([code.setdefault(about.aliases.get(name, name), len(code)) for name in profile.agents])
+    said = [_said_joined(about, others)]
+    place, agents = _renamed(profile.agents, about)
     vote = np.repeat(np.arange(profile.n_votes), profile.length)
-    key = vote * len(code) + place[profile.agent]
+    key = vote * len(agents) + place[profile.agent]
     order = np.argsort(key, kind="stable")
     twice = np.unique(vote[order[1:][key[order][1:] == key[order][:-1]]])
     longer = twice[profile.length[twice] > 2]
@@ -213,4 +252,4 @@ def _joined(profile: Profile, about: AgentFacts) -> tuple[Profile, list[str]]:
         profile = profile.take(kept)
         if not profile.n_votes:
             raise DataError(f"{about.name}: all votes are between an agent and its own alias; expected others")
-    return replace(profile, agents=tuple(code), agent=place[profile.agent]), said
+    return replace(profile, agents=agents, agent=place[profile.agent]), said

@@ -77,13 +77,14 @@ def _tarred(name: str, stream: IO[bytes], closing: ExitStack) -> Members:
         _check_name(name, member.name)
         if len(found) > FILES:
             raise DataError(f"{name}: more than {FILES:,} files; expected a folder of results")
-        if member.isfile() and _wanted(member.name):
+        if not member.isdir() and _wanted(member.name):
             found[posixpath.normpath(member.name)] = partial(_extract, archive, member)
     return found
 
 
 def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
-    return archive.extractfile(member) or io.BytesIO()
+    """The bytes of a file; a link leads anywhere, so it is one without bytes, which is skipped and counted."""
+    return (archive.extractfile(member) if member.isfile() else None) or io.BytesIO()
 
 
 def checked(name: str, archive: zipfile.ZipFile) -> zipfile.ZipFile:

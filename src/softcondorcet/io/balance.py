@@ -56,9 +56,15 @@ def _noted(profile: Profile, name: str, size: Floats) -> Profile:
     """The profile, whose source says what was done."""
     if profile.source is None or not len(size):
         return profile
-    begins = f"balanced by {name}: "
+    note = balanced_note(name, size)
+    others = [earlier for earlier in profile.source.notes if not earlier.startswith(f"balanced by {name}: ")]
+    return replace(profile, source=replace(profile.source, notes=(*others, note)))
+
+
+def balanced_note(name: str, size: Floats) -> str:
+    """What was done to votes of groups of these weights."""
+    if not len(size):
+        return f"balanced by {name}: no vote has a weight"
     low, high = number(float(size.min())), number(float(size.max()))
     spread = f"votes of weight {low} to {high}" if low != high else f"votes of weight {low} each"
-    note = f"{begins}{plural(len(size), 'group')} that count the same, with {spread}"
-    others = [earlier for earlier in profile.source.notes if not earlier.startswith(begins)]
-    return replace(profile, source=replace(profile.source, notes=(*others, note)))
+    return f"balanced by {name}: {plural(len(size), 'group')} that count the same, with {spread}"

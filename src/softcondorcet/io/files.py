@@ -19,7 +19,7 @@ from softcondorcet.checks import check, one_of
 from softcondorcet.errors import DataError
 from softcondorcet.formatting import some
 from softcondorcet.io import archives, preflib
-from softcondorcet.io.agent_facts import AgentFacts, agent_facts_of, described
+from softcondorcet.io.agent_facts import AgentFacts, agent_facts_of, described, described_pairs
 from softcondorcet.io.assemble import READERS
 from softcondorcet.io.balance import GROUPS
 from softcondorcet.io.ballots import with_ranking, with_unlisted_last
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "read", "read_archive"]
 
-FORMATS = (*WRITABLE, "parquet", "json", "md", "xlsx", *LOGS)
+FORMATS = tuple(dict.fromkeys((*WRITABLE, "json", "md", "xlsx", *LOGS)))
 _TABLES = ("csv", "tsv", "jsonl", "ndjson", "parquet", "xlsx")  # of several files in a folder
 
 
@@ -119,6 +119,9 @@ def read(
     columns: Mapping[str, Any] | None = None,
     profile_kind: Kind | None = None,
     where: Where = (),
+    unlisted: str = "absent",
+    balance: str | None = None,
+    agent_facts: Any = None,
     engine: str,
     memory: str = MEMORY,
 ) -> Pairs: ...
@@ -219,13 +222,16 @@ def read(
     return profile if balance is None else profile.balanced(balance)
 
 
-def _counted_by(source: Any, engine: str, left_out: Mapping[str, Any], **how: Any) -> Pairs:
-    """The pairs that an engine counts by its name."""
+def _counted_by(source: Any, engine: str, asked: Mapping[str, Any], **how: Any) -> Pairs:
+    """The pairs that an engine counts by its name, as they are asked for."""
     from softcondorcet.io.engines.choice import count_by
 
-    for option, given in left_out.items():
-        check(given is None, option, f"left out for the engine {engine}, which does not keep votes", given)
-    return count_by(source, engine, **how)
+    words = {"unlisted": "who is listed in which vote", "both_orders": "which battles are of one question"}
+    for option, what in words.items():
+        said = f"left out for the engine {engine}, which does not keep {what} (engine memory does)"
+        check(option not in asked, option, said, asked.get(option))
+    pairs = count_by(source, engine, balance=asked.get("balance"), **how)
+    return described_pairs(pairs, read_agent_facts(asked["agent_facts"])) if "agent_facts" in asked else pairs
 
 
 def _counted_if_large(source: Any, options: _Options, where: Collection[Condition], memory: str | None) -> Pairs | None:
@@ -387,7 +393,9 @@ def _refuse_lenient(options: _Options) -> None:
 
 def _is_preflib(data: bytes) -> bool:
     """Whether a file begins as PrefLib does: with ``# FILE NAME`` and the like, or with a number alone in its line."""
-    return re.match(rb"(\xef\xbb\xbf)?\s*(#|\d+\s*(:|\r?\n|$))", data[:1000]) is not None
+    head = data[:1000].removeprefix(b"\xef\xbb\xbf")
+    keys = rb"FILE NAME|TITLE|DESCRIPTION|DATA TYPE|MODIFICATION|RELATE[SD]|PUBLICATION|NUMBER [A-Z]|ALTERNATIVE NAME"
+    return re.match(rb"\s*(?:#[^\n]*\n\s*)*?#\s*(%b)|\s*\d+\s*(:|\r?\n|$)" % keys, head) is not None
 
 
 def _of_records(records: Scores | Battles, source: Source, options: _Options) -> Profile:

@@ -254,6 +254,8 @@ def suffix_of(name: str) -> str:
 def decode(data: bytes, name: str) -> str:
     """Text in UTF-8, or in UTF-16 where the first bytes say so."""
     sixteen = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    if not sixteen:
+        data = data.rstrip(b" \r\n")  # blank lines at the end are no rows, and there may be millions
     try:
         text = data.decode("utf-16" if sixteen else "utf-8-sig")
     except UnicodeDecodeError as error:

@@ -20,6 +20,7 @@ from softcondorcet.io.column_names import AGENT, AGENTS, CONTEST, GROUP, PAIRS, 
 from softcondorcet.io.item_scores import ITEM, METRIC, REPEAT
 from softcondorcet.io.outcomes import PLAYERS, POINTS, RESULT, WON_LOST
 from softcondorcet.io.vote_columns import EXACT
+from softcondorcet.pairs import couples
 from softcondorcet.profile import Profile
 
 TableKind = Literal["rankings", "battles", "scores"]
@@ -154,7 +155,9 @@ def _at(columns: TableColumns, vote: NDArray[Any]) -> TableColumns:
 
 def _battles(profile: Profile) -> tuple[TableColumns, list[str]]:
     """A row for each two agents of each vote, in the order in which they were shown where that is known."""
-    first, second = _couples(profile.start)
+    first, second = couples(profile.start[:-1], profile.length)
+    order = np.argsort(first, kind="stable")
+    first, second = first[order], second[order]
     vote = np.searchsorted(profile.start, first, side="right") - 1
     level = profile.tier[first] == profile.tier[second]
     turned = np.zeros(len(vote), dtype=bool) if profile.turned is None else profile.turned[vote] & ~level
@@ -175,15 +178,6 @@ def _battles(profile: Profile) -> tuple[TableColumns, list[str]]:
         lost.append(f"that {plural(profile.n_votes, 'vote')} are those of an election")
     lost += [f"{plural(len(profile.score), 'score')}"] if profile.score is not None else []
     return columns | _at(about_votes(profile, "battles"), vote), lost + lost_entries(profile)
-
-
-def _couples(start: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Each two entries of each vote, the better one first."""
-    length = np.diff(start)
-    behind = np.repeat(start[1:], length) - np.arange(start[-1]) - 1  # entries of the same vote below each
-    first = np.repeat(np.arange(start[-1]), behind)
-    place = np.arange(len(first)) - np.repeat(np.cumsum(behind) - behind, behind)
-    return first, first + 1 + place
 
 
 def _words(profile: Profile) -> tuple[str, str, str]:

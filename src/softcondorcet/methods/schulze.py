@@ -29,6 +29,7 @@ import numpy as np
 
 from softcondorcet.arrays import Ints
 from softcondorcet.checks import one_of
+from softcondorcet.exact_sums import difference
 from softcondorcet.formatting import some
 from softcondorcet.kernels.voting import widest
 from softcondorcet.majority import strong_labels, victories
@@ -65,7 +66,8 @@ def strongest_paths(pairs: Pairs, strength: str, edge: int = _EDGE) -> tuple[Int
     """Number of agents below and above each one. `edge`: what an edge costs for each distinct strength, in cells."""
     below, above = np.zeros((2, pairs.n_agents), dtype=np.int64)
     inside = chosen(pairs, pairs.margin != 0)
-    force = np.abs(inside.margin) if strength == "margins" else np.maximum(inside.wins, inside.losses)
+    won = np.maximum(inside.wins, inside.losses)
+    force = np.abs(inside.margin) if strength == "margins" else difference(won, np.zeros(len(won)))
     while len(inside):
         label = strong_labels(inside, by="majority")
         down, up = reach_counts(*victories(inside), label)

@@ -98,12 +98,13 @@ def count_by(
     columns: Mapping[str, Any] | None = None,
     memory: str = "2GB",
     where: Collection[Condition] = (),
+    balance: str | None = None,
 ) -> Pairs:
     """The pairs of votes that an engine counts, by its name."""
     if engine == "ibis":
         from softcondorcet.io.engines.ibis import count
 
-        return count(source, kind=kind, columns=columns, where=where)
+        return count(source, kind=kind, columns=columns, where=where, balance=balance)
     known = isinstance(engine, str) and (engine == "duckdb" or engine.startswith(RAY))
     check(known, "engine", f"'memory', 'auto', 'duckdb', 'ibis' or '{RAY}HOST:PORT'", engine)
     path = isinstance(source, str | os.PathLike)
@@ -111,9 +112,11 @@ def count_by(
     if engine.startswith(RAY):
         words = f"left out for {RAY}, whose workers read whole files ('sco convert' chooses votes)"
         check(not where, "where", words, "some")
+        words = f"left out for {RAY}, whose workers count pairs, which have no groups (engine duckdb balances)"
+        check(balance is None, "balance", words, balance)
         from softcondorcet.io.engines.ray import read_pairs as read_by_ray
 
         return read_by_ray(os.fsdecode(source), address=engine, kind=kind, columns=columns)
     from softcondorcet.io.engines.duckdb import read_pairs
 
-    return read_pairs(os.fsdecode(source), kind=kind, columns=columns, memory=memory, where=where)
+    return read_pairs(os.fsdecode(source), kind=kind, columns=columns, memory=memory, where=where, balance=balance)

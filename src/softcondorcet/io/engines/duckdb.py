@@ -31,6 +31,7 @@ def read_pairs(
     columns: Mapping[str, str] | None = None,
     memory: str = MEMORY,
     where: Collection[Condition] = (),
+    balance: str | None = None,
     files: Sequence[str] = (),
 ) -> Pairs:
     """The pairs of the votes in a file, or in several (``votes/*.parquet``), with about `memory` for the engine.
@@ -51,7 +52,8 @@ def read_pairs(
         )  # fmt: skip
         engine.raw_sql("SET enable_progress_bar = false")  # it would write to standard output
         try:
-            return count(_table(engine, source, files), kind=kind, columns=columns, name=source, where=where)
+            table = _table(engine, source, files)
+            return count(table, kind=kind, columns=columns, name=source, where=where, balance=balance)
         except duckdb.Error as error:
             raise DataError(f"{source}: {str(error).splitlines()[0]}") from None
         finally:

@@ -20,9 +20,11 @@ from softcondorcet.io.assemble import battles
 from softcondorcet.io.cells import Cells, Table, encode, shown
 from softcondorcet.io.column_names import WEIGHT, kind_of, roles_of
 from softcondorcet.io.conditions import Condition
+from softcondorcet.io.engines.balance import WEIGHT as WEIGHT_OF_GROUPS, balanced_rows
 from softcondorcet.io.engines.where import select_rows
 from softcondorcet.pairs import Pairs, check_total, count_pairs
 from softcondorcet.profile import Profile
+from softcondorcet.source import Source
 
 
 def count(
@@ -32,19 +34,25 @@ def count(
     columns: Mapping[str, str] | None = None,
     name: str = "table",
     where: Collection[Condition] = (),
+    balance: str | None = None,
 ) -> Pairs:
     """The pairs of an Ibis table of battles (model_a, model_b, winner) or rankings (contest_id, rank, agent).
 
     `kind` and `columns` as in ``read``; `name` is what errors begin with. Groups and times are left where they are.
-    Only votes that meet the conditions `where` are counted.
+    Only votes that meet the conditions `where` are counted; `balance` weighs them so that each group counts the same.
     """
     needs("ibis", "cluster")
     head = _heading(table, name, (columns or {}).get("weight"))
     form, roles = roles_of(head, kind, columns)
     *used, weight = roles.values()
     table, source = select_rows(table, head, form, used, where)
+    column = None
+    if balance is not None:
+        table, column, note = balanced_rows(table, head, form, used, _weight(table, weight or None), balance)
+        known = source or Source(name, "")
+        source, weight = replace(known, notes=(*known.notes, note)), WEIGHT_OF_GROUPS
     pairs = (_count_battles if form == "battles" else _count_rankings)(table, name, used, weight or None)
-    return replace(pairs, source=source) if source else pairs
+    return replace(pairs, source=source, balance=column) if source else pairs
 
 
 def _heading(table: Any, name: str, weight: str | None) -> Table:
