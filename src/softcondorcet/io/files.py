@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -376,7 +375,7 @@ def _parse(data: bytes, source: Source, options: _Options, sheet: str | None = N
             f"{name}: not a format that can be read; expected PrefLib (soc, soi, toc, toi), csv, tsv, "
             "jsonl (one object per line) or parquet"
         )
-    if format in (*preflib.TYPES, "preflib") or (format is None and _is_preflib(data)):
+    if format in (*preflib.TYPES, "preflib") or (format is None and preflib.is_preflib(data)):
         check(options.kind in (None, "rankings"), "kind", "rankings for a PrefLib file", options.kind)
         check(not options.columns, "columns", "left out for a PrefLib file", options.columns)
         said = next((known for known in (format, suffix_of(name)) if known in preflib.TYPES), None)
@@ -389,13 +388,6 @@ def _parse(data: bytes, source: Source, options: _Options, sheet: str | None = N
 
 def _refuse_lenient(options: _Options) -> None:
     check(not options.lenient, "lenient", "left out: only PrefLib files have a header that may be wrong", True)
-
-
-def _is_preflib(data: bytes) -> bool:
-    """Whether a file begins as PrefLib does: with ``# FILE NAME`` and the like, or with a number alone in its line."""
-    head = data[:1000].removeprefix(b"\xef\xbb\xbf")
-    keys = rb"FILE NAME|TITLE|DESCRIPTION|DATA TYPE|MODIFICATION|RELATE[SD]|PUBLICATION|NUMBER [A-Z]|ALTERNATIVE NAME"
-    return re.match(rb"\s*(?:#[^\n]*\n\s*)*?#\s*(%b)|\s*\d+\s*(:|\r?\n|$)" % keys, head) is not None
 
 
 def _of_records(records: Scores | Battles, source: Source, options: _Options) -> Profile:

@@ -66,6 +66,13 @@ class Slips:
             )
 
 
+def is_preflib(data: bytes) -> bool:
+    """Whether a file begins as PrefLib does: with ``# FILE NAME`` and the like, or with a number alone in its line."""
+    head = data[:1000].removeprefix(b"\xef\xbb\xbf")
+    keys = rb"FILE NAME|TITLE|DESCRIPTION|DATA TYPE|MODIFICATION|RELATE[SD]|PUBLICATION|NUMBER [A-Z]|ALTERNATIVE NAME"
+    return re.match(rb"\s*(?:#[^\n]*\n\s*)*?#\s*(%b)|\s*\d+\s*(:|\r?\n|$)" % keys, head) is not None
+
+
 def parse(
     text: str,
     name: str,
