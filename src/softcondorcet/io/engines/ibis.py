@@ -14,17 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from softcondorcet.errors import DataError
+from softcondorcet.checks import near
+from softcondorcet.errors import DataError, OptionError
+from softcondorcet.formatting import some
 from softcondorcet.installation import needs
 from softcondorcet.io.assemble import battles
+from softcondorcet.io.balance import GROUPS, balanced_note
 from softcondorcet.io.cells import Cells, Table, encode, shown
-from softcondorcet.io.column_names import WEIGHT, kind_of, roles_of
+from softcondorcet.io.column_names import GROUP, WEIGHT, kind_of, roles_of
 from softcondorcet.io.conditions import Condition
-from softcondorcet.io.engines.balance import WEIGHT as WEIGHT_OF_GROUPS, balanced_rows
 from softcondorcet.io.engines.where import select_rows
 from softcondorcet.pairs import Pairs, check_total, count_pairs
 from softcondorcet.profile import Profile
 from softcondorcet.source import Source
+
+# The column of weights by which each group counts the same, beside those of the table.
+_BALANCED = "sco_balanced_weight"
 
 
 def count(
@@ -48,9 +53,9 @@ def count(
     table, source = select_rows(table, head, form, used, where)
     column = None
     if balance is not None:
-        table, column, note = balanced_rows(table, head, form, used, _weight(table, weight or None), balance)
+        table, column, note = _balanced_rows(table, head, form, used, _weight(table, weight or None), balance)
         known = source or Source(name, "")
-        source, weight = replace(known, notes=(*known.notes, note)), WEIGHT_OF_GROUPS
+        source, weight = replace(known, notes=(*known.notes, note)), _BALANCED
     pairs = (_count_battles if form == "battles" else _count_rankings)(table, name, used, weight or None)
     return replace(pairs, source=source, balance=column) if source else pairs
 
@@ -149,6 +154,42 @@ def _check_once_each(name: str, votes: Any, contest: str, agents: tuple[str, ...
         raise DataError(
             f"{name}: agent {agents[row['agent']]!r} appears twice in {contest} {row['contest']!r}; expected once"
         )
+
+
+def _balanced_rows(table: Any, head: Table, form: str, used: list[str], weight: Any, by: str) -> tuple[Any, str, str]:
+    """The rows with balanced weights in the column ``_BALANCED``; the column of the groups, and what was done.
+
+    `weight` is that of each row, and `used` are the columns of the votes.
+    """
+    import ibis
+    import pyarrow as pa
+
+    name = head.find(*GROUP, by) if by in (GROUPS, "group") else head.find(by)
+    if name is None:
+        words = [GROUPS, *head.columns]
+        raise OptionError(
+            f"balance must be a column of the votes: {some(map(repr, words), 12)}, got {by!r}{near(by, words)}"
+        )
+    cell = table[name].cast("string").strip().fill_null("")
+    rows = table.mutate(**{_BALANCED: weight, "sco_group": cell})
+    votes = rows
+    if form == "contests":
+        contest = used[0]
+        votes = rows.group_by(contest).agg(
+            **{_BALANCED: rows[_BALANCED].max(), "sco_group": rows["sco_group"].max()}, other=rows["sco_group"].min()
+        )
+        for row in votes.filter(votes["sco_group"] != votes["other"]).limit(1).to_pyarrow().to_pylist():
+            raise DataError(
+                f"{head.name}: {name} differs inside {contest} {row[contest]!r}; expected one value for each vote"
+            )
+    sizes = votes.group_by("sco_group").agg(size=votes[_BALANCED].sum()).to_pyarrow()
+    size = sizes["size"].to_numpy().astype(float)
+    held = size > 0
+    share = np.divide(size.sum() / max(int(held.sum()), 1), size, out=np.zeros(len(size)), where=held)
+    key = ibis.memtable(pa.table({"sco_group": sizes["sco_group"], "sco_share": share}))
+    joined = rows.join(key, "sco_group")
+    found = joined.mutate(**{_BALANCED: joined[_BALANCED] * joined["sco_share"]})
+    return found, name, balanced_note(name, size[held])
 
 
 def _refuse(name: str, votes: Any, wrong: Any, column: str | None, expected: str) -> None:
