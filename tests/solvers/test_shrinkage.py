@@ -16,7 +16,7 @@ from softcondorcet import Pairs, Profile
 from softcondorcet.arrays import Floats, Ints
 from softcondorcet.majority import connected_groups, dominance_levels, linked_labels
 from softcondorcet.solvers.order_odds import order_odds
-from softcondorcet.solvers.shrinkage import fit_kappa, fit_prior, log_determinants, shrink
+from softcondorcet.solvers.shrinkage import fit_kappa, fit_prior, log_determinants, most_likely, shrink
 
 LONE = np.zeros(40, dtype=np.int64)
 
@@ -38,7 +38,7 @@ def games(rng: np.random.Generator, skill: Floats, meetings: float, kappa: float
 @pytest.mark.parametrize("spread", [0.6, 1.5])
 def test_the_prior_is_that_of_the_skills(spread: float) -> None:
     rng = np.random.default_rng(1)
-    found = [fit_prior(games(rng, spread * rng.standard_normal(40), 3), LONE)[0] for _ in range(8)]
+    found = [fit_prior(games(rng, spread * rng.standard_normal(40), 3), LONE)[0][0] for _ in range(8)]
     assert np.median(found) == pytest.approx(spread**-2, rel=0.3)  # the median of 8, each known to about a quarter
 
 
@@ -55,6 +55,18 @@ def test_a_line_that_holds_is_trusted() -> None:
     skill = rng.standard_normal(40)
     found = [fit_kappa(games(rng, skill, 12), skill, LONE)[0] for _ in range(20)]
     assert np.median(found) > 500
+
+
+def test_the_summit_of_each_column_is_found_as_by_trying_all() -> None:
+    """Columns that rise to one summit, anywhere, also at either end."""
+    summit = np.arange(61)
+    rng = np.random.default_rng(7)
+    left, right = rng.exponential(size=(2, 61, 61)).cumsum(axis=1)
+    place = np.arange(61)[:, None]
+    height = -np.where(place < summit, left[np.clip(summit - place, 0, 60), summit], 0.0)
+    height -= np.where(place > summit, right[np.clip(place - summit, 0, 60), summit], 0.0)
+    found = most_likely(lambda places: height[places, summit], 61, 61)
+    np.testing.assert_array_equal(found, summit)
 
 
 def test_pairs_that_met_once_say_nothing_of_kappa() -> None:

@@ -3,7 +3,8 @@
 Agents stand at places, best first: ``order[place]``. ``link[place]`` says what binds an agent to the one before: FREE
 nothing, BELOW a rating that is not higher, LEVEL the same rating. Neighbours of equal rating are a pool. A step looks
 which pools would come apart by a step against the gradient, solves Newton's equations for the pools that are left by
-conjugate gradients, and pools what then stands the wrong way round.
+conjugate gradients, and pools what then stands the wrong way round. Where pools are few beside the pairs, the Hessian
+is added up to a matrix of pools first, and each iteration costs the square of their number.
 
 Rows hold each pair twice, see ``pairs.ByAgent``.
 """
@@ -18,6 +19,7 @@ from softcondorcet.kernels.compile import lean
 FREE, BELOW, LEVEL = 0, 1, 2
 NEAR = 600.0  # up to here exp neither overflows nor vanishes
 ITERATIONS = 1_000
+EXACT = 1e-4  # the share of Newton's equations that is left where an iteration is cheap
 ROWS = 14  # of scratch
 
 
@@ -128,11 +130,45 @@ def average(order, begin, blocks, value, weight, total, product, mean, out):
 
 
 @lean
+def condense(row, column, curve, diagonal, order, begin, blocks, number, matrix):
+    """The Hessian of blocks, row by row. `number` is scratch: the block of each agent."""
+    for b in range(blocks):
+        for place in range(begin[b], begin[b + 1]):
+            number[order[place]] = b
+    for entry in range(blocks * blocks):
+        matrix[entry] = 0.0
+    for a in range(len(diagonal)):
+        own = matrix[number[a] * blocks : (number[a] + 1) * blocks]
+        own[number[a]] += diagonal[a]
+        for k in range(row[a], row[a + 1]):
+            own[number[column[k]]] -= curve[k]
+
+
+@lean
+def multiply(matrix, size, v, product):
+    """A symmetric matrix times v, row by row: each entry of the product is added up in one order."""
+    for c in range(size):
+        product[c] = 0.0
+    for b in range(size):
+        own, share = matrix[b * size : (b + 1) * size], v[b]
+        for c in range(size):
+            product[c] += own[c] * share
+
+
+@lean
 def conjugate_gradients(
-    row, column, curve, diagonal, order, begin, blocks, right, rough, z, v, product, residual, direction, scale
+    row, column, curve, diagonal, order, begin, blocks, matrix, right, rough, z, v, product, residual, direction, scale
 ):
-    """Solve for the values z of blocks, up to a share `rough` of `right`, preconditioned by the diagonal."""
-    gather(order, begin, blocks, diagonal, scale)
+    """Solve for the values z of blocks, up to a share `rough` of `right`, preconditioned by the diagonal.
+
+    By the `matrix` of blocks where it has an entry, else by the rows.
+    """
+    condensed = len(matrix) > 0
+    if condensed:
+        for b in range(blocks):
+            scale[b] = matrix[b * blocks + b]
+    else:
+        gather(order, begin, blocks, diagonal, scale)
     size = 0.0
     for b in range(blocks):
         z[b], residual[b] = 0.0, right[b]
@@ -140,9 +176,12 @@ def conjugate_gradients(
         size += right[b] * direction[b]
     goal = rough * rough * size
     for _ in range(ITERATIONS):
-        spread(order, begin, blocks, direction, v)
-        bend(row, column, curve, diagonal, v, product)
-        gather(order, begin, blocks, product, v)
+        if condensed:
+            multiply(matrix, blocks, direction, v)
+        else:
+            spread(order, begin, blocks, direction, v)
+            bend(row, column, curve, diagonal, v, product)
+            gather(order, begin, blocks, product, v)
         curvature = 0.0
         for b in range(blocks):
             curvature += direction[b] * v[b]
@@ -200,7 +239,7 @@ def room(order, link, x, step):
 
 
 @lean
-def solve(row, column, margin, played, precision, order, link, x, tol, most, curve, begin, rooms):
+def solve(row, column, margin, played, precision, order, link, x, tol, most, curve, begin, number, matrix, rooms):
     """The most likely ratings under the links, in place, from where they stand. Returns the last change of a rating.
 
     It has converged where that is at most `tol`; `most` steps are taken. Pools come apart where a step against the
@@ -227,8 +266,12 @@ def solve(row, column, margin, played, precision, order, link, x, tol, most, cur
         for a in range(m):
             product[a] = -gradient[a] - product[a]
         gather(order, begin, blocks, product, right)
+        condensed = blocks * blocks <= len(matrix)
+        if condensed:
+            condense(row, column, curve, diagonal, order, begin, blocks, number, matrix)
         conjugate_gradients(
-            row, column, curve, diagonal, order, begin, blocks, right, 1e-9 if careful else min(0.1, last),
+            row, column, curve, diagonal, order, begin, blocks, matrix if condensed else matrix[:0], right,
+            1e-9 if careful else min(EXACT if condensed else 0.1, last),
             z, v, product, residual, direction, scale,
         )  # fmt: skip
         spread(order, begin, blocks, z, v)

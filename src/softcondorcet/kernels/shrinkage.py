@@ -1,8 +1,10 @@
-"""Small loops of shrinkage: the likelihood of wins whose chance varies, and the mean rating of those whom one met."""
+"""Small loops of shrinkage: the likelihood of wins whose chance varies, the determinant of a matrix, and the mean rating
+of those whom one met.
+"""
 
 import math
 
-from softcondorcet.kernels.compile import lean
+from softcondorcet.kernels.compile import lean, lean_sum
 
 
 @lean
@@ -22,6 +24,30 @@ def beta_binomial(won, played, chance, group, precision, out):
             + math.lgamma(s)
             - math.lgamma(played[k] + s)
         )
+
+
+@lean_sum
+def log_determinant(matrix, least):
+    """The logarithm of the determinant by Cholesky's factors, in place of the lower half of a symmetric matrix.
+
+    `least` bounds its eigenvalues from below, and so what a pivot can be but for rounding. On one thread: a library
+    that wakes others, which spin, takes longer at these sizes, and much longer where other programs want the cores.
+    """
+    total = 0.0
+    for i in range(len(matrix)):
+        row = matrix[i]
+        for j in range(i):
+            other, known = matrix[j], 0.0
+            for k in range(j):
+                known += row[k] * other[k]
+            row[j] = (row[j] - known) / other[j]
+        known = 0.0
+        for k in range(i):
+            known += row[k] * row[k]
+        pivot = max(row[i] - known, least)
+        total += math.log(pivot)
+        row[i] = math.sqrt(pivot)
+    return total
 
 
 @lean

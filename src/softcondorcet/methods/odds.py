@@ -63,14 +63,19 @@ def with_own_odds(board: Ratings, pairs: Pairs, prior: float | Literal["auto"] =
     """The board with log-odds under its own order, fitted to the pairs."""
     group = np.unique(linked_labels(pairs), return_inverse=True)[1]
     count = int(group.max(initial=-1)) + 1
-    weights = fit_prior(pairs, group) if prior == "auto" else np.full(count, float(prior))
+    weights = fit_prior(pairs, group)[0] if prior == "auto" else np.full(count, float(prior))
     ranks = -np.unique(board.values_of(pairs.agents), return_inverse=True)[1]
     return with_odds(board, pairs, ranks, group, weights, pairs)
 
 
-def with_odds(board: Ratings, pairs: Pairs, tier: Ints, group: Ints, prior: Floats, counts: Pairs) -> Ratings:
-    """The board with log-odds under `tier`, fitted to `counts`, which may hold more than the pairs of the votes."""
-    values = order_odds(counts, tier, group, prior)
+def with_odds(
+    board: Ratings, pairs: Pairs, tier: Ints, group: Ints, prior: Floats, counts: Pairs, start: Floats | None = None
+) -> Ratings:
+    """The board with log-odds under `tier`, fitted to `counts`, which may hold more than the pairs of the votes.
+
+    The fit begins at `start`, which changes nothing but the time.
+    """
+    values = order_odds(counts, tier, group, prior, start)
     largest = int(np.argmax(np.bincount(group, minlength=1)))
     return replace(
         board,

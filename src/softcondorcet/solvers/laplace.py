@@ -43,8 +43,8 @@ from softcondorcet.pairs import Pairs, as_pairs, count_pairs
 from softcondorcet.profile import Profile
 from softcondorcet.seeds import stream
 from softcondorcet.solvers.likelihood import minimise, solve
-from softcondorcet.solvers.order_odds import centred
-from softcondorcet.solvers.shrinkage import fit_prior, fit_ratings, largest_prior
+from softcondorcet.solvers.order_odds import BradleyTerry, centred
+from softcondorcet.solvers.shrinkage import fit_prior, largest_prior
 
 # Agents up to which the inverse is exact, and draws of ratings above: variances are then known to about a third.
 _EXACT, _DRAWS = 1_500, 16
@@ -116,9 +116,9 @@ def laplace(data: Profile | Pairs, *, cautious: bool = False, exact: int = _EXAC
     """
     pairs = independent_comparisons(data)
     group = np.unique(linked_labels(pairs), return_inverse=True)[1]
-    prior = largest_prior(pairs, group) if cautious else fit_prior(pairs, group)
+    prior, start = (largest_prior(pairs, group), None) if cautious else fit_prior(pairs, group)
     precision = _Precision(pairs, prior[group], group)
-    ratings = precision.most_likely(fit_ratings(pairs, prior[group]))
+    ratings = precision.most_likely(BradleyTerry(pairs, group, start).ratings(prior))
     information = precision.information
     if pairs.n_agents > exact:
         return Laplace(ratings, _drawn_variance(precision, group), information, group, prior)

@@ -137,6 +137,9 @@ class _Rows:
         m = len(order)
         ratings = np.zeros(m) if start is None else np.array(start, dtype=float)
         weak = np.maximum(precision * self.unit, np.finfo(float).tiny)
-        room = np.empty(len(self.arrays[1])), np.empty(m + 1, dtype=np.int64), tuple(np.empty((kernels.ROWS, m)))
+        places = np.empty(m + 1, dtype=np.int64), np.empty(m, dtype=np.int64)
+        # A matrix of pools is worth adding up where it has no more entries than the rows, and their diagonal.
+        curve, matrix = np.empty(len(self.arrays[1])), np.empty(len(self.arrays[1]) + m)
+        room = curve, *places, matrix, tuple(np.empty((kernels.ROWS, m)))
         kernels.solve(*self.arrays, weak, order, link, ratings, tol, _STEPS, *room)
         return ratings

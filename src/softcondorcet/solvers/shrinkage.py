@@ -24,6 +24,7 @@ number of agents. Where many of many agents met, as in an election, a sample of 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -58,6 +59,8 @@ _EQUAL_SKILLS, _NOT_REFUTED = np.geomspace(0.03, 1000.0, 14), 1.353
 USUAL, SPREAD = 0.5, 1.0
 # Agents of a group up to which the determinant is exact; steps of Lanczos' method and random vectors above.
 _EXACT, _LANCZOS, _VECTORS = 1_000, 24, 2
+# Agents up to which numpy's determinant wakes no threads, and nothing has to be compiled for one.
+_FEW = 64
 # An infinite kappa as a number: margins then have the signs of the line.
 _CERTAIN = 1e9
 
@@ -92,8 +95,10 @@ def shrink(pairs: Pairs, like: Shrunk | None = None) -> Shrunk:
     majority are improved but not solved.
     """
     group = np.unique(linked_labels(pairs), return_inverse=True)[1]
-    prior = fit_prior(pairs, group) if like is None else same_by_group(like.prior[like.group], group)
-    start = None if like is None else like.ratings
+    if like is None:
+        prior, start = fit_prior(pairs, group)
+    else:
+        prior, start = same_by_group(like.prior[like.group], group), like.ratings
     ratings = BradleyTerry(pairs, group, start).ratings(prior, 1e-9 if like is None else 1e-6)
     kappa = fit_kappa(pairs, ratings, group) if like is None else same_by_group(like.kappa[like.group], group)
     posterior = _posterior(pairs, ratings, np.minimum(kappa, _CERTAIN)[group])
@@ -124,12 +129,6 @@ def likely_counts(pairs: Pairs, shrunk: Shrunk) -> Pairs:
     return replace(pairs, wins=wins, losses=losses, ties=np.zeros_like(pairs.ties))
 
 
-def fit_ratings(pairs: Pairs, prior: Floats) -> Floats:
-    """Bradley-Terry ratings under a prior precision for each agent."""
-    group = np.unique(linked_labels(pairs), return_inverse=True)[1]
-    return BradleyTerry(pairs, group).ratings(same_by_group(prior, group))
-
-
 def _curve(pairs: Pairs, ratings: Floats) -> Floats:
     """The curvature of the likelihood of each pair."""
     chance = _chance(pairs, ratings)
@@ -137,10 +136,18 @@ def _curve(pairs: Pairs, ratings: Floats) -> Floats:
     return curve
 
 
-def fit_prior(pairs: Pairs, group: Ints) -> Floats:
-    """The most likely precision of the prior, by group: by parabolas through the three best of those tried."""
+def fit_prior(pairs: Pairs, group: Ints) -> tuple[Floats, Floats]:
+    """The most likely precision of the prior, by group, and about the Bradley-Terry ratings under it: a start.
+
+    By parabolas through the three best of those tried.
+    """
     if (few := sample(pairs, group, pairs.win_margin)) is not None:
-        pairs, group = few.pairs, group[few.kept]
+        prior, ratings = _fit_prior(few.pairs, group[few.kept])
+        return prior, few.spread(ratings, pairs.win_margin, group)
+    return _fit_prior(pairs, group)
+
+
+def _fit_prior(pairs: Pairs, group: Ints) -> tuple[Floats, Floats]:
     count = int(group.max(initial=-1)) + 1
     at, found, line = np.empty((0, count)), np.empty((0, count)), BradleyTerry(pairs, group)
     settled, ahead = np.zeros(count, dtype=bool), np.zeros(count)
@@ -153,9 +160,10 @@ def fit_prior(pairs: Pairs, group: Ints) -> Floats:
             if settled.all():
                 break
         prior = np.exp(ahead)
-        evidence = _evidence(pairs, prior, group, line.ratings(prior, _ROUGH))
+        ratings = line.ratings(prior, _ROUGH)
+        evidence = _evidence(pairs, prior, group, ratings)
         at, found = np.concatenate([at, ahead[None]]), np.concatenate([found, evidence[None]])
-    return np.exp(ahead)
+    return np.exp(ahead), ratings
 
 
 def _summit(at: Floats, height: Floats) -> Floats:
@@ -231,7 +239,7 @@ def _exact(left: Ints, right: Ints, curve: Floats, prior: float, size: int) -> f
     matrix = np.zeros((size, size))
     matrix[left, right] = matrix[right, left] = -curve
     np.fill_diagonal(matrix, prior - matrix.sum(axis=0))
-    return float(np.linalg.slogdet(matrix)[1])
+    return float(np.linalg.slogdet(matrix)[1] if size <= _FEW else shrinkage.log_determinant(matrix, prior))
 
 
 def _lanczos(left: Ints, right: Ints, curve: Floats, prior: float, size: int) -> float:
@@ -266,9 +274,10 @@ def _lanczos(left: Ints, right: Ints, curve: Floats, prior: float, size: int) ->
 
 def fit_kappa(pairs: Pairs, ratings: Floats, group: Ints) -> Floats:
     """The most likely precision of the line, by group; infinite where no finite one is more likely."""
-    likelihood = kappa_likelihood(pairs, ratings, group)
-    best = likelihood.argmax(axis=0)
-    found: Floats = np.append(_KAPPAS, np.inf)[np.where(likelihood.max(axis=0) > likelihood[-1], best, len(_KAPPAS))]
+    likelihood, count = kappa_likelihood(pairs, ratings, group), int(group.max(initial=-1)) + 1
+    place = most_likely(lambda places: likelihood(_KAPPAS[places]), len(_KAPPAS), count)
+    more = likelihood(_KAPPAS[place]) > likelihood(np.full(count, np.inf))
+    found: Floats = np.where(more, _KAPPAS[place], np.inf)
     return found
 
 
@@ -277,25 +286,48 @@ def mean_stray(pairs: Pairs, ratings: Floats, group: Ints) -> Floats:
 
     Before any vote all kappas up to ``_STRAYING`` are as likely, on a scale of logarithms.
     """
-    straying = _KAPPAS <= _STRAYING
-    likelihood = kappa_likelihood(pairs, ratings, group)[:-1][straying]
-    weight = np.exp(likelihood - likelihood.max(axis=0))
-    stray: Floats = (weight / (_KAPPAS[straying][:, None] + 1)).sum(axis=0) / weight.sum(axis=0)
+    straying = _KAPPAS[_KAPPAS <= _STRAYING]
+    likelihood, count = kappa_likelihood(pairs, ratings, group), int(group.max(initial=-1)) + 1
+    logarithm = np.array([likelihood(np.full(count, kappa)) for kappa in straying])
+    weight = np.exp(logarithm - logarithm.max(axis=0))
+    stray: Floats = (weight / (straying[:, None] + 1)).sum(axis=0) / weight.sum(axis=0)
     return stray
 
 
-def kappa_likelihood(pairs: Pairs, ratings: Floats, group: Ints) -> Floats:
-    """The log-likelihood of each of ``_KAPPAS``, and last of an infinite one, by group."""
+def kappa_likelihood(pairs: Pairs, ratings: Floats, group: Ints) -> Callable[[Floats], Floats]:
+    """A function from a kappa for each group to the log-likelihood of its votes; all may be infinite."""
     count = int(group.max(initial=-1)) + 1
     played = pairs.wins + pairs.losses + pairs.ties
     several = played > 1
     won, played = (pairs.wins + pairs.ties / 2)[several], played[several]
     chance, of = _chance(pairs, ratings)[several], group[pairs.left][several]
-    likelihood = np.zeros((len(_KAPPAS) + 1, count))
-    for k, kappa in enumerate(_KAPPAS):
-        shrinkage.beta_binomial(won, played, chance, of, np.full(count, kappa), likelihood[k])
-    likelihood[-1] = sum_by(of, won * np.log(chance) + (played - won) * np.log1p(-chance), count)
+
+    def likelihood(kappa: Floats) -> Floats:
+        if np.isinf(kappa).all():
+            return sum_by(of, won * np.log(chance) + (played - won) * np.log1p(-chance), count)
+        found = np.zeros(count)
+        shrinkage.beta_binomial(won, played, chance, of, kappa, found)
+        return found
+
     return likelihood
+
+
+def most_likely(height: Callable[[Ints], Floats], size: int, count: int) -> Ints:
+    """The highest of `size` places in each of `count` columns, none of which has a second summit.
+
+    `height` gives that of a place in each column. Places far apart are tried first, then those halfway between.
+    """
+    step = 16
+    tried = np.arange(0, size + step - 1, step).clip(max=size - 1)
+    heights = np.array([height(np.full(count, place)) for place in tried])
+    best = heights.max(axis=0)
+    place: Ints = tried[heights.argmax(axis=0)]
+    while step > 1:
+        step //= 2
+        for side in (np.maximum(place - step, 0), np.minimum(place + step, size - 1)):
+            found = height(side)
+            best, place = np.maximum(best, found), np.where(found > best, side, place)
+    return place
 
 
 def _chance(pairs: Pairs, ratings: Floats) -> Floats:
