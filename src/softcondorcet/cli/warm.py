@@ -56,6 +56,7 @@ def jobs() -> dict[str, Callable[[], Any]]:
     battles = synthetic.tournament(300, agents=12, size=2, seed=1)[0]
     races = synthetic.tournament(300, agents=12, size=4, seed=1)[0]
     election = synthetic.mallows(30, agents=9, phi=0.9, seed=1)
+    some = synthetic.tournament(300, agents=80, size=4, seed=1)[0]
     crowd = synthetic.tournament(150, agents=1_500, size=4, seed=1)[0]
     circle = synthetic.mallows(5, agents=5, phi=1.0, seed=1)
     boxed = partial(sc.sco, election, scale="box")
@@ -72,6 +73,7 @@ def jobs() -> dict[str, Callable[[], Any]]:
         "sco with attracting ties": partial(boxed, ties="attract"),
         "sco by places": partial(boxed, loss="footrule"),
         "sco on whole votes": partial(boxed, over="votes"),
+        "sco of some": partial(sc.sco, some),
         "sco of many": partial(sc.sco, crowd),
         **{f"sgd, {n} agents": partial(sc.sco, p, solver="sgd", steps=50) for n, p in ((9, election), (1_500, crowd))},
         "branch and bound": partial(sc.sigmoidal_program, circle, temperature=30.0),
