@@ -1,5 +1,5 @@
-"""Small loops of shrinkage: the likelihood of wins whose chance varies, the determinant of a matrix, and the mean rating
-of those whom one met.
+"""Small loops of shrinkage: the likelihood of wins whose chance varies, the determinant of a matrix, and the mean
+rating of those whom one met.
 """
 
 import math
