@@ -19,7 +19,7 @@ from softcondorcet.kernels.compile import lean
 FREE, BELOW, LEVEL = 0, 1, 2
 NEAR = 600.0  # up to here exp neither overflows nor vanishes
 ITERATIONS = 1_000
-EXACT = 1e-4  # the share of Newton's equations that is left where an iteration is cheap
+ROUGH, EXACT = 0.1, 1e-4  # the share of Newton's equations that is left at most, and where an iteration is cheap
 ROWS = 14  # of scratch
 
 
@@ -157,18 +157,21 @@ def multiply(matrix, size, v, product):
 
 @lean
 def conjugate_gradients(
-    row, column, curve, diagonal, order, begin, blocks, matrix, right, rough, z, v, product, residual, direction, scale
-):
+    row, column, curve, diagonal, order, begin, blocks, number, matrix, right, rough,
+    z, v, product, residual, direction, scale,
+):  # fmt: skip
     """Solve for the values z of blocks, up to a share `rough` of `right`, preconditioned by the diagonal.
 
-    By the `matrix` of blocks where it has an entry, else by the rows.
+    By a matrix of blocks where there is room for it, and then it costs little to leave less.
     """
-    condensed = len(matrix) > 0
+    condensed = blocks * blocks <= len(matrix)
     if condensed:
+        condense(row, column, curve, diagonal, order, begin, blocks, number, matrix)
         for b in range(blocks):
             scale[b] = matrix[b * blocks + b]
     else:
         gather(order, begin, blocks, diagonal, scale)
+    rough = min(EXACT if condensed else ROUGH, rough)
     size = 0.0
     for b in range(blocks):
         z[b], residual[b] = 0.0, right[b]
@@ -266,12 +269,8 @@ def solve(row, column, margin, played, precision, order, link, x, tol, most, cur
         for a in range(m):
             product[a] = -gradient[a] - product[a]
         gather(order, begin, blocks, product, right)
-        condensed = blocks * blocks <= len(matrix)
-        if condensed:
-            condense(row, column, curve, diagonal, order, begin, blocks, number, matrix)
         conjugate_gradients(
-            row, column, curve, diagonal, order, begin, blocks, matrix if condensed else matrix[:0], right,
-            1e-9 if careful else min(EXACT if condensed else 0.1, last),
+            row, column, curve, diagonal, order, begin, blocks, number, matrix, right, 1e-9 if careful else last,
             z, v, product, residual, direction, scale,
         )  # fmt: skip
         spread(order, begin, blocks, z, v)
