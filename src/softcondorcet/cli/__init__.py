@@ -8,6 +8,7 @@ from softcondorcet import __version__
 from softcondorcet.cli import (
     board,
     client,
+    completion,
     data,
     diff,
     evaluation,
@@ -64,7 +65,7 @@ JOBS: dict[str, tuple[click.Command, ...]] = {
     ),
     "Choose a method": (rank.methods, evaluation.holdout, predict.calibration, history.replay, evaluation.tune),
     "Files of votes": (rank.formats, data.convert, data.simulate),
-    "This machine": (warm.warm,),
+    "This machine": (warm.warm, completion.completion),
     "A live leaderboard": (serve.serve, client.vote, client.push, board.board, board.token),
 }
 

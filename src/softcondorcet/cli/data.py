@@ -10,7 +10,8 @@ import click
 from click.core import ParameterSource
 
 from softcondorcet.checks import check
-from softcondorcet.cli import options
+from softcondorcet.cli import completion, options
+from softcondorcet.cli.completion import PATH
 
 if TYPE_CHECKING:
     from softcondorcet.profile import Profile
@@ -61,11 +62,12 @@ def inspect(source: options.Source, form: str, strict: bool, fail_on: str | None
 
 @click.command()
 @options.reading
-@click.argument("target")
+@click.argument("target", type=PATH)
 @click.option(
     "--to",
     "form",
     metavar="FORMAT",
+    shell_complete=completion.written,
     help="Format to write, where the suffix of TARGET does not say: soc, csv, jsonl, parquet, every_eval_ever ...",
 )
 @click.option(
@@ -98,11 +100,14 @@ def convert(source: options.Source, target: str, form: str | None, rows: Any) ->
 
 @click.command()
 @click.argument("model", type=click.Choice(_MODELS))
-@click.option("-o", "--output", default="-", show_default=True, help="File to write; the suffix picks the format.")
+@click.option(
+    "-o", "--output", type=PATH, default="-", show_default=True, help="File to write; the suffix picks the format."
+)
 @click.option(
     "--to",
     "form",
     metavar="FORMAT",
+    shell_complete=completion.written,
     help="Format to write, where the suffix of the file does not say; csv on standard output.",
 )
 @options.count("--votes", 100, "Number of votes.")

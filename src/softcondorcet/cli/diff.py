@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from softcondorcet.cli import options
+from softcondorcet.cli.completion import PATH
 
 
 @click.command()
-@click.argument("old", metavar="OLD.json")
-@click.argument("new", metavar="NEW.json")
+@click.argument("old", type=PATH, metavar="OLD.json")
+@click.argument("new", type=PATH, metavar="NEW.json")
 @click.option(
     "--fail-on",
     type=click.Choice(("first", "told-apart", "moved")),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from softcondorcet.cli import options
+from softcondorcet.cli import completion, options
 from softcondorcet.cli.settings import SETTINGS, settings_of
 from softcondorcet.errors import DataError
 from softcondorcet.installation import needs
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from softcondorcet.profile import Profile
 
 METHODS_OPTION = click.option(
-    "--methods", metavar="A,B,...", help="Methods that 'sco methods' lists, or all; a few usual ones if left out."
+    "--methods",
+    metavar="A,B,...",
+    shell_complete=completion.methods,
+    help="Methods that 'sco methods' lists, or all; a few usual ones if left out.",
 )
 _LIMIT = click.option(
     "--time-limit", type=float, default=10.0, show_default=True, help="Seconds for each fit of an exact method."

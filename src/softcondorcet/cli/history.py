@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from softcondorcet.cli import options
+from softcondorcet.cli import completion, options
 from softcondorcet.installation import needs
 
 # Columns of a period in a table, and of all that stands beside them.
@@ -77,7 +77,12 @@ def _number(text: str) -> Any:
 @click.command()
 @options.reading
 @click.option(
-    "--models", default="sco,elo,weng_lin,kalman", show_default=True, metavar="A,B,...", help="Online models."
+    "--models",
+    default="sco,elo,weng_lin,kalman",
+    show_default=True,
+    metavar="A,B,...",
+    shell_complete=completion.models,
+    help="Online models.",
 )
 @click.option(
     "--scored", type=float, default=0.5, show_default=True, help="The share of the votes, the last, to score."

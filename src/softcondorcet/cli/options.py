@@ -18,6 +18,8 @@ import click
 from click.core import ParameterSource
 
 from softcondorcet.checks import check, near, one_of
+from softcondorcet.cli import completion
+from softcondorcet.cli.completion import PATH
 from softcondorcet.cli.output import (
     AGGREGATES as AGGREGATES,
     DONE,
@@ -138,7 +140,7 @@ class Source:
 def reading(command: Command) -> Command:
     """The argument and options of every command that reads votes; the command gets them as a ``Source``."""
 
-    @click.argument("file")
+    @click.argument("file", type=PATH)
     @click.option(
         "--kind",
         type=click.Choice(("battles", "rankings", "scores")),
@@ -164,6 +166,7 @@ def reading(command: Command) -> Command:
     )
     @click.option(
         "--agent-facts",
+        type=PATH,
         metavar="TABLE",
         help="A table about agents: name, organisation, licence, price, context, link, colour, alias.",
     )
@@ -206,7 +209,11 @@ def _named(flag: str, words: str, name: str | None = None, metavar: str = "NAME"
 # Options for results of evaluations: logs of tools, tables with items, wide tables.
 _RESULTS: dict[str, Callable[[Command], Command]] = {
     "format": click.option(
-        "--format-in", "format", metavar="FORMAT", help="The format of FILE where its content does not tell it."
+        "--format-in",
+        "format",
+        metavar="FORMAT",
+        shell_complete=completion.formats,
+        help="The format of FILE where its content does not tell it.",
     ),
     "agent_from": click.option(
         "--agent-from",
@@ -272,7 +279,13 @@ _COLOUR = click.option(
 
 TABLE = ("table", "md", "csv", "json")
 OUTPUT = click.option("-o", "--output", metavar="FOLDER", help=f"For --format {AGGREGATES}: a file for each agent.")
-METHOD = click.option("--method", default="sco", show_default=True, help="A method that 'sco methods' lists.")
+METHOD = click.option(
+    "--method",
+    default="sco",
+    show_default=True,
+    shell_complete=completion.methods,
+    help="A method that 'sco methods' lists.",
+)
 SEED = click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything drawn at random.")
 TOP = count("--top", None, "Only the best N agents.", metavar="N")
 GROUP_BY = click.option(

@@ -9,6 +9,7 @@ import click
 
 from softcondorcet.checks import check
 from softcondorcet.cli import options
+from softcondorcet.cli.completion import PATH
 from softcondorcet.errors import DataError, OptionError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _TOP = {"whiskers": 25, "heatmap": 12, "bump": 12, "groups": 15}
 @click.command()
 @options.reading
 @click.argument("kind_of_plot", metavar="KIND", required=False, type=click.Choice(KINDS))
-@click.option("-o", "--output", required=True, metavar="FIGURE", help="File to write: .pdf, .svg or .png.")
+@click.option("-o", "--output", type=PATH, required=True, metavar="FIGURE", help="File to write: .pdf, .svg or .png.")
 @click.option("--card", is_flag=True, help="A picture of 1200 x 630 for posts: answer, best ten, votes to change it.")
 @click.option(
     "--width",

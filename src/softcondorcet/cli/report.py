@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from softcondorcet.cli import options
+from softcondorcet.cli import completion, options
+from softcondorcet.cli.completion import PATH
 from softcondorcet.cli.settings import SETTINGS, settings_of
 from softcondorcet.errors import DataError, OptionError
 
@@ -60,13 +61,20 @@ _MARK = b'<meta name="generator" content="softcondorcet'
 @click.command()
 @options.reading
 @click.option(
-    "-o", "--output", default="report.html", show_default=True, metavar="PAGE", help="File to write; - prints."
+    "-o",
+    "--output",
+    type=PATH,
+    default="report.html",
+    show_default=True,
+    metavar="PAGE",
+    help="File to write; - prints.",
 )
 @options.METHOD
 @SETTINGS
 @click.option(
     "--methods",
     metavar="A,B,...",
+    shell_complete=completion.methods,
     help="Methods to compare with, that 'sco methods' lists; a few usual ones by default.",
 )
 @options.count("--resamples", 200, "Number of bootstrap resamples for intervals; 0 for no intervals.", least=0)
@@ -120,7 +128,9 @@ def report(
 
 
 @click.command()
-@click.option("-o", "--output", default="sco-demo.html", show_default=True, metavar="PAGE", help="File to write.")
+@click.option(
+    "-o", "--output", type=PATH, default="sco-demo.html", show_default=True, metavar="PAGE", help="File to write."
+)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to show the page on; a free one if 0.")
 def demo(output: str, port: int) -> None:
     """Rank built-in example votes and write a report on them.
