@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import re
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from numbers import Integral
@@ -58,6 +60,19 @@ def near(got: object, choices: Iterable[str]) -> str:
     if not found and len(form) > 2:
         found = [name for name in by_form if form in name or (len(name) > 2 and name in form)][:3]
     return f"; did you mean {' or '.join(repr(by_form[name]) for name in found)}?" if found else ""
+
+
+def near_file(path: str) -> str:
+    """What a path that leads to no file may have meant, or what to do about an address."""
+    if re.match(r"[a-z][a-z0-9+.]+:/", path):
+        return "; addresses are not read: download the file first"
+    from difflib import get_close_matches
+
+    try:
+        found = get_close_matches(os.path.basename(path), os.listdir(os.path.dirname(path) or "."), n=1, cutoff=0.75)
+    except (OSError, ValueError):
+        return ""
+    return f"; did you mean {found[0]!r}?" if found else ""
 
 
 def _form(name: str) -> str:

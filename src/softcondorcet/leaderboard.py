@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from softcondorcet.arrays import Floats
+from softcondorcet.arrays import Floats, Ints
 from softcondorcet.formatting import number, percent, signed, span
 
 if TYPE_CHECKING:
@@ -108,6 +108,12 @@ def leaderboard(
         vars(row).update(zip(names, values, strict=True))
         rows.append(row)
     return rows
+
+
+def placed(ratings: Ratings) -> Ints:
+    """Numbers of the agents with a rank, best first; of all agents where fewer than two have one."""
+    ranked = int((ratings.places > 0).sum())
+    return ratings.listing[:ranked] if ranked > 1 else ratings.listing
 
 
 def _of(values: Any, chosen: Sequence[int]) -> list[Any]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from softcondorcet.checks import check, whole
 from softcondorcet.formatting import clipped, number, printable
 from softcondorcet.installation import needs
+from softcondorcet.leaderboard import placed
 from softcondorcet.pairs import as_pairs
 from softcondorcet.ratings import Ratings
 
@@ -45,7 +46,7 @@ def whiskers(data: Ratings | Uncertainty, *, top: int = 30, ax: Axes | None = No
     """
     whole("top", top)
     board = data if isinstance(data, Ratings) else data.board
-    rows = board.index[:top]
+    rows = placed(board)[:top]
     figure, ax = _axes(ax, 7.0, 1.0 + 0.24 * len(rows))
     places = range(len(rows))
     if not isinstance(data, Ratings):
@@ -100,7 +101,7 @@ def head_to_head(
     pairs = as_pairs(data)
     board = rank(data) if board is None else board
     check(board.agents == pairs.agents, "board", "ratings of the agents of these votes, as they are listed", board)
-    rows = board.index[:top]
+    rows = placed(board)[:top]
     wins, _ = pairs.dense(rows)
     decided = wins + wins.T
     share = np.divide(wins, decided, out=np.full(wins.shape, np.nan), where=decided > 0)

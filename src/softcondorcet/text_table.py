@@ -23,11 +23,13 @@ _SHARES = frozenset(("win_chance", "above", "accuracy", "share"))
 _PROSE = frozenset(("why", "title", "source", "says", "what"))
 # Columns with the names of agents, and columns that go before those on their right.
 _WHO = frozenset(("agent", "a", "b"))
-_FIRST_TO_GO = frozenset(("log_odds",))
+_FIRST_TO_GO = frozenset(("wins", "losses", "ties", "log_odds", "mcnemar", "needed", "more"))
 # Columns up to which a name and words need not shrink before other columns go, and to which they may.
 _NAME, _WORDS, _LEAST = 24, 30, 8
 # Widths of a bar.
 _BAR = range(14, 41)
+# What four digits show as 0.
+_TINY = 5e-5
 _GAP, _RANGE = "  ", "rating range"
 
 
@@ -70,12 +72,15 @@ class _Column:
         return [[clipped(self.title, width)], *([name] for name in shortened(self.cells, width))]
 
 
-def text_table(rows: Sequence[Row], width: int | None = None, bars: Sequence[Range | None] = ()) -> TextTable:
+def text_table(
+    rows: Sequence[Row], width: int | None = None, bars: Sequence[Range | None] = (), *, names: bool = False
+) -> TextTable:
     """A table of at most this width; of any width, and without bars, where it is None.
 
-    `bars` are drawn beside the ratings, one for each row, where there is room for them.
+    `bars` are drawn beside the ratings, one for each row, where there is room for them. `names`: the titles are names,
+    of methods or groups, and stay as they are.
     """
-    columns, left_out = _columns(rows), list[str]()
+    columns, left_out = _columns(rows, names), list[str]()
     if width is not None:
         fitting = _with_bars(_fitted(columns, width), bars, width)
         left_out = [column.title for column in columns if column not in fitting]
@@ -93,7 +98,7 @@ def text_table(rows: Sequence[Row], width: int | None = None, bars: Sequence[Ran
     return TextTable(head, body, [column.kind for column in columns], left_out)
 
 
-def _columns(rows: Sequence[Row]) -> list[_Column]:
+def _columns(rows: Sequence[Row], names: bool) -> list[_Column]:
     """The columns that are not empty; the ends of an interval are one column."""
     if not rows:
         return [_Column(name, name, "name", (), len(name)) for name in NO_ROWS]
@@ -106,7 +111,7 @@ def _columns(rows: Sequence[Row]) -> list[_Column]:
             if name == low:
                 found.append(_range_column(stem, known))
         else:
-            found.append(_column(name, values))
+            found.append(_column(name, name if names else name.replace("_", " "), values))
     return [replace(column, natural=widest((column.title, *column.cells))) for column in found]
 
 
@@ -129,8 +134,8 @@ def _range_column(stem: str, known: Mapping[str, Sequence[Any]]) -> _Column:
     return _Column(stem, f"{stem} range".strip().replace("_", " "), "number", cells)
 
 
-def _column(name: str, values: Sequence[Any]) -> _Column:
-    title = name.replace("_", " ")
+def _column(name: str, title: str, values: Sequence[Any]) -> _Column:
+    title = printable(title)
     if any(isinstance(value, str | bool) for value in values):
         kind = "words" if name in _PROSE else "name"
         return _Column(name, title, kind, ["" if v is None else printable(str(v)) for v in values])
@@ -144,14 +149,15 @@ def _digits(values: Sequence[float | None]) -> int:
     """Digits after the point that all numbers of a column have: up to four, and five in all of the largest."""
     known = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
     most = 4 - min(max(math.floor(math.log10(max(known))), 0), 4) if known and max(known) > 0 else 0
-    return next((d for d in range(most) if all(abs(v - round(v, d)) < 5e-5 for v in known)), most)
+    enough = (d for d in range(most) if all(abs(v - round(v, d)) < _TINY for v in known))
+    return most if any(0 < v < _TINY for v in known) else next(enough, most)
 
 
 def _number(value: float, digits: int) -> str:
     """So many digits, thousands apart from five digits on; a chance is never shown as 0 that is not."""
     if not math.isfinite(value) or abs(value) >= 1e15:
         return f"{value:g}"
-    if 0 < value < 5e-5 and digits == 4:
+    if 0 < value < _TINY and digits == 4:
         return "<0.0001"
     return f"{value:z,.{digits}f}" if abs(value) >= 10_000 else f"{value:z.{digits}f}"
 

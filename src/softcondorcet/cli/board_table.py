@@ -10,6 +10,7 @@ import numpy as np
 
 from softcondorcet.cli import output
 from softcondorcet.cli.progress import progress
+from softcondorcet.leaderboard import placed
 from softcondorcet.methods.placement import ENDS, Placement
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.profile import Profile
@@ -37,10 +38,10 @@ def show_board(
     Bars are drawn, and the answer and how few votes would change it are said, where somebody looks at a terminal.
     """
     ranges = _ranges(ratings, top) if output.width(sys.stdout) else []
-    output.show_rows(ratings.rows(top), "table", ranges)
+    drawn = output.show_rows(ratings.rows(top), "table", ranges)
     if quiet:
         return
-    output.say([*ratings.summary(), *[_LEGEND] * bool(ranges)])
+    output.say([*ratings.summary(), *[_LEGEND] * drawn])
     if output.width(sys.stderr) is None:
         return
     output.conclude([_answer(votes, ratings)])
@@ -69,7 +70,7 @@ def _answer(votes: Profile | Pairs, ratings: Ratings) -> str:
 
 def _near(ratings: Ratings) -> list[int]:
     """The agents that the curvature of the likelihood does not tell from the first one."""
-    top, others = int(ratings.listing[0]), [k for k in ratings.listing[1:].tolist() if ratings.places[k]]
+    top, *others = placed(ratings).tolist()
     if not isinstance(ratings.placement, Placement) or not others:
         return []
     chance = normal_below(ratings.placement.spread.leads(top, np.array(others)))

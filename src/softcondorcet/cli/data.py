@@ -48,8 +48,7 @@ def inspect(source: options.Source, form: str, strict: bool, fail_on: str | None
 
     with options.progress() as work:
         profile = source.read(work)
-        work(f"inspecting {plural(profile.n_votes, 'vote')}")
-        inspection = run(profile)
+        inspection = run(profile, watch=work(f"inspecting {plural(profile.n_votes, 'vote')}"))
     if form == "json":
         options.show_json(inspection.to_json())
     else:
@@ -89,8 +88,11 @@ def convert(source: options.Source, target: str, form: str | None, rows: Any) ->
     from softcondorcet.formatting import plural, printable
     from softcondorcet.io.write import write_out
 
-    profile = source.read()
-    options.say(write_out(profile, target, form, kind=rows))
+    with options.progress() as work:
+        profile = source.read(work)
+        work(f"writing {printable(target)}")
+        notes = write_out(profile, target, form, kind=rows)
+    options.say(notes)
     if target != "-":
         size = f"{plural(profile.n_votes, 'vote')} over {plural(profile.n_agents, 'agent')}"
         click.echo(f"{size} -> {printable(target)}", err=True)

@@ -86,12 +86,12 @@ def compare(
     names = method_names(methods)
     with options.progress() as work:
         profile = source.read(work)
-        work(f"{plural(len(names), 'method') if names else 'methods'} on {plural(profile.n_votes, 'vote')}")
-        comparison = run(profile, names, seed=seed, time_limit=time_limit)
+        watch = work(f"{plural(len(names), 'method') if names else 'methods'} on {plural(profile.n_votes, 'vote')}")
+        comparison = run(profile, names, seed=seed, time_limit=time_limit, watch=watch)
     if form == "json":
         options.show_json(comparison.to_json())
         return
-    options.show_rows(comparison.rows(top), form)
+    options.show_rows(comparison.rows(top), form, names=True)
     if form == "table":
         click.echo()
         options.show_table(comparison.losses())
@@ -320,7 +320,6 @@ def versus(
         click.echo()
         options.show_table([dict(vars(part)) for part in parts])
         options.say(result.summary())
-    options.next_step("next")
 
 
 @click.command("next")

@@ -5,6 +5,7 @@ Results go to standard output and all else to standard error, so that a pipe get
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import sys
@@ -392,14 +393,21 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            raise click.UsageError(error.message + near(args[0], self.list_commands(ctx)), ctx) from None
+            meant = near(args[0], self.list_commands(ctx))
+            if os.path.exists(args[0]):
+                meant = f"; did you mean 'sco rank {shlex.quote(args[0])}'?"
+            raise click.UsageError(error.message.rstrip(".") + meant, ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = warn
                 result = super().invoke(ctx)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except click.UsageError as error:
+            error.message += _advice(error)
+            raise
         except DataError as error:
             fail(str(error), 1)
         except OptionError as error:
@@ -409,4 +417,17 @@ class Commands(click.Group):
             sys.exit(0)
         except KeyboardInterrupt:
             fail("stopped", 130)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            fail(f"the result cannot be written: {error.strerror}", 1)
         return result
+
+
+def _advice(error: click.UsageError) -> str:
+    """What to do about two mistakes that nearly everybody makes once."""
+    if isinstance(error, click.NoSuchOption) and error.option_name in ("-o", "--output", "--out"):
+        return " It prints its result: add --format csv > result.csv."
+    if "unexpected extra argument" in error.message:
+        return ": FILE may be a folder, or several files as a glob in quotes, 'votes/*.csv'."
+    return ""

@@ -38,13 +38,15 @@ _NARROWEST = 40
 _ASCII = str.maketrans("├┤─●…±━╌▲▼\u2013\u2212", "||-o~+=.^v--")
 
 
-def width(stream: TextIO) -> int | None:
+def width(stream: TextIO | None) -> int | None:
     """The columns of the terminal, or what COLUMNS says; None where lines may be of any length."""
     asked = os.environ.get("COLUMNS", "")
     if asked.isdigit() and int(asked) > 0:
         return max(int(asked), _NARROWEST)
     try:
-        return max(os.get_terminal_size(stream.fileno()).columns, _NARROWEST) if stream.isatty() else None
+        if stream is None or not stream.isatty():
+            return None
+        return max(os.get_terminal_size(stream.fileno()).columns, _NARROWEST)
     except (OSError, ValueError):
         return None
 
@@ -104,27 +106,35 @@ def show(result: Any, form: str, *top: int | None, quiet: bool = False) -> None:
         say(result.summary())
 
 
-def show_rows(rows: Sequence[dict[str, Any]], form: str, bars: Sequence[Range | None] = ()) -> None:
-    """Print rows as a table, with a column for each fact about agents."""
+def show_rows(
+    rows: Sequence[dict[str, Any]], form: str, bars: Sequence[Range | None] = (), *, names: bool = False
+) -> bool:
+    """Print rows as a table, with a column for each fact about agents; whether it has bars.
+
+    `names`: the titles are names, of methods or groups.
+    """
     from softcondorcet.leaderboard import flat, rounded
 
     hidden = _HIDDEN.get(form, ())
     shown = flat(rows) if form == "csv" else rounded(flat(rows))
     shown = [{name: row[name] for name in row if name not in hidden} for row in shown]
     if form == "table":
-        _show_board(shown, [row.get("unplaced") for row in rows], bars or _bars(shown))
-        return
+        return _show_board(shown, [row.get("unplaced") for row in rows], bars or _bars(shown), names)
     from softcondorcet.tables import FORMATS
 
-    click.echo(FORMATS[form](shown))
+    _data(FORMATS[form](shown))
+    return False
 
 
-def _show_board(rows: list[dict[str, Any]], reasons: Sequence[str | None], bars: Sequence[Range | None]) -> None:
+def _show_board(
+    rows: list[dict[str, Any]], reasons: Sequence[str | None], bars: Sequence[Range | None], names: bool
+) -> bool:
     """Agents with a rank as a table, and below it those without one, with the reason."""
     ranked = [k for k, reason in enumerate(reasons) if not reason]
     apart = [k for k, reason in enumerate(reasons) if reason]
+    drawn = False
     if ranked or not apart:
-        show_table([rows[k] for k in ranked], [bars[k] for k in ranked] if bars else ())
+        drawn = show_table([rows[k] for k in ranked], [bars[k] for k in ranked] if bars else (), names=names)
     if apart:
         whole = len(apart) <= _EXPLAINED
         echo("\n" * bool(ranked) + "without a rank:")
@@ -134,14 +144,15 @@ def _show_board(rows: list[dict[str, Any]], reasons: Sequence[str | None], bars:
                 for k in apart
             ]
         )
+    return drawn
 
 
-def show_table(rows: Sequence[dict[str, Any]], bars: Sequence[Range | None] = ()) -> None:
-    """Print a table that fits; what did not is named on standard error."""
+def show_table(rows: Sequence[dict[str, Any]], bars: Sequence[Range | None] = (), *, names: bool = False) -> bool:
+    """Print a table that fits; what did not is named on standard error. Whether it has bars."""
     from softcondorcet.formatting import plural
     from softcondorcet.text_table import text_table
 
-    table = text_table(rows, width(sys.stdout), bars)
+    table = text_table(rows, width(sys.stdout), bars, names=names)
     echo(click.style("  ".join(table.head).rstrip(), bold=True))
     for cells in table.body:
         painted = (
@@ -152,6 +163,7 @@ def show_table(rows: Sequence[dict[str, Any]], bars: Sequence[Range | None] = ()
     if table.left_out:
         columns = plural(len(table.left_out), "column")
         say([f"{columns} left out, too wide: {', '.join(table.left_out)} (--format csv has all)"])
+    return "bar" in table.kinds
 
 
 def _bars(rows: Sequence[dict[str, Any]]) -> list[Range | None]:
@@ -168,7 +180,12 @@ def show_json(text: str) -> None:
     done = click.get_current_context().meta.get(DONE)
     if done:
         text = json.dumps({**json.loads(text), **done}, indent=2, ensure_ascii=False, allow_nan=False)
-    click.echo(text)
+    _data(text)
+
+
+def _data(text: str) -> None:
+    """Print what programs read: in UTF-8, whatever the terminal knows."""
+    click.echo(text.encode("utf-8", "backslashreplace"))
 
 
 def show_groups(result: ByGroup, form: str, top: int | None, quiet: bool = False) -> None:
@@ -176,6 +193,6 @@ def show_groups(result: ByGroup, form: str, top: int | None, quiet: bool = False
     if form == "json":
         show_json(result.to_json(top))
         return
-    show_rows(result.long_rows(top) if form == "csv" else result.rows(top), form)
+    show_rows(result.long_rows(top) if form == "csv" else result.rows(top), form, names=True)
     if not quiet:
         say(result.summary())

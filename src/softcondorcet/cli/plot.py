@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from softcondorcet.checks import check
+from softcondorcet.checks import Watch, check
 from softcondorcet.cli import options
 from softcondorcet.cli.completion import PATH
 from softcondorcet.errors import DataError, OptionError
@@ -54,7 +54,8 @@ def plot(
     """
     from softcondorcet.formatting import printable
 
-    check(card == (kind_of_plot is None), "KIND", f"one of {', '.join(KINDS)}, or --card without it", kind_of_plot)
+    got = kind_of_plot or "nothing"
+    check(card == (kind_of_plot is None), "KIND", f"one of {', '.join(KINDS)}, or --card without it", got)
     suffix = os.path.splitext(output)[1].lower()
     check(suffix in _SUFFIXES, "--output", f"a file of type {', '.join(_SUFFIXES)}", output)
     options.check_methods("--method", method)
@@ -62,8 +63,7 @@ def plot(
     with options.progress() as work:
         keep = (group_by,) if kind == "groups" and group_by != "group" else ()
         profile = source.read(work, keep=keep)
-        work(f"drawing {kind}")
-        figure = _drawn(profile, kind, method, top or _TOP.get(kind, 10), group_by, seed)
+        figure = _drawn(profile, kind, method, top or _TOP.get(kind, 10), group_by, seed, work(f"drawing {kind}"))
     if kind != "card":
         wide, high = figure.get_size_inches()
         for ax in figure.axes:
@@ -75,7 +75,7 @@ def plot(
         figure.savefig(output, dpi=100 if kind == "card" else 300, metadata=_undated(suffix))
     except OSError as error:
         raise DataError(f"{output}: cannot be written ({error.strerror})") from None
-    click.echo(f"wrote {printable(output)}")
+    options.lines([f"wrote {printable(output)}"])
 
 
 def _undated(suffix: str) -> dict[str, Any] | None:
@@ -83,7 +83,7 @@ def _undated(suffix: str) -> dict[str, Any] | None:
     return {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(suffix)
 
 
-def _drawn(profile: Profile, kind: str, method: str, top: int, group_by: str, seed: int) -> Figure:
+def _drawn(profile: Profile, kind: str, method: str, top: int, group_by: str, seed: int, watch: Watch | None) -> Figure:
     """The figure, with the same numbers as the report."""
     from softcondorcet import plots
     from softcondorcet.evaluation.budget import budget
@@ -95,21 +95,21 @@ def _drawn(profile: Profile, kind: str, method: str, top: int, group_by: str, se
     from softcondorcet.uncertainty.by_group import by_group
 
     if kind == "card":
-        analysis = analyse(profile, method=method, methods=("sco",), seed=seed)
+        analysis = analyse(profile, method=method, methods=("sco",), seed=seed, watch=watch)
         says = analysis.headline(verdict(analysis.pairs, analysis.ratings, analysis.noun))
         return plots.card(analysis.rows(), says.answer, analysis.flip)
     if kind == "bump":
         names = (method, *(name for name in ("sco", "win_rate", "bradley_terry", "borda") if name != method))
-        return plots.bump(compare(profile, names, seed=seed), top=top)
+        return plots.bump(compare(profile, names, seed=seed, watch=watch), top=top)
     if kind == "calibration":
         return plots.calibration(calibration(profile, tuple(dict.fromkeys((method, "bradley_terry"))), seed=seed))
     if kind == "groups":
         if group_by == "group" and profile.group is None:
             raise OptionError("--group-by must be a column of the votes, which have no judge, task or group")
-        return plots.groups(by_group(profile, group_by, method, seed=seed), top=top)
+        return plots.groups(by_group(profile, group_by, method, seed=seed, watch=watch), top=top)
     plan = budget(profile, method, {}, 200)
     if kind == "whiskers" and plan.resamples:
-        how: dict[str, Any] = {"n": plan.resamples, "level": plan.level, "seed": seed}
+        how: dict[str, Any] = {"n": plan.resamples, "level": plan.level, "seed": seed, "watch": watch}
         return plots.whiskers(bootstrap(profile, method, **how, **plan.options), top=top)
     board = run(profile, method, plan.options, seed)
     if kind == "cycle":

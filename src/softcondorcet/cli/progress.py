@@ -51,23 +51,25 @@ class _Bar(Thread):
         wait = 2.0
         while not self.ended.wait(wait):
             wait = 0.1
-            sys.stderr.write(f"\r\x1b[K{self.line()}")
+            sys.stderr.write(f"\r\x1b[K{self._line()}")
             sys.stderr.flush()
         if wait < 2.0:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
-    def line(self) -> str:
-        """What is being done, how far it is, and how long it will take."""
-        from softcondorcet.formatting import clipped
+    def _line(self) -> str:
+        passed, done = time.monotonic() - self.began, min(self.step / max(self.steps, 1), 1.0)
+        return line(self.title, passed=passed, columns=shutil.get_terminal_size().columns, done=done)
 
-        columns = shutil.get_terminal_size().columns
-        passed = time.monotonic() - self.began
-        if not self.step:
-            return f"{clipped(self.title, columns - 12)} {_clock(passed)}"
-        share = min(self.step / max(self.steps, 1), 1.0)
-        bar = "━" * round(20 * share) + "╌" * (20 - round(20 * share))
-        return f"{clipped(self.title, columns - 40)} {bar} {_clock(passed / share - passed)} left"
+
+def line(title: str, *, passed: float, columns: int, done: float = 0.0) -> str:
+    """What is being done, and for how long; once a share of it is `done`, how far it is and how long it will take."""
+    from softcondorcet.formatting import clipped
+
+    if not done:
+        return f"{clipped(title, columns - 12)} {_clock(passed)}"
+    bar = "━" * round(20 * done) + "╌" * (20 - round(20 * done))
+    return f"{clipped(title, columns - 40)} {bar} {_clock(passed / done - passed)} left"
 
 
 def _clock(seconds: float) -> str:

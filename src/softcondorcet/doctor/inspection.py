@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from softcondorcet import majority
+from softcondorcet.checks import Watch
 from softcondorcet.doctor import connectivity, cycles, duplicates, judges, names, position_bias, tasks, voters
 from softcondorcet.doctor.comparisons import MOST, Case
 from softcondorcet.doctor.cycles import Cycle
@@ -132,10 +133,11 @@ class Inspection:
         ]
 
 
-def inspect(profile: Profile, *, most: int = MOST) -> Inspection:
+def inspect(profile: Profile, *, most: int = MOST, watch: Watch | None = None) -> Inspection:
     """Look at a profile without fitting anything: O(pairs), and O(comparisons) where judges or times are known.
 
-    Checks that look at comparisons one by one are left out where the votes make more than `most` of them.
+    Checks that look at comparisons one by one are left out where the votes make more than `most` of them. `watch` is
+    called as ``watch(done, checks, None)``.
 
     >>> inspect(Profile.from_rankings([["a", "b"], ["b", "c"], ["c", "a"]])).smith_set
     ('a', 'b', 'c')
@@ -143,7 +145,9 @@ def inspect(profile: Profile, *, most: int = MOST) -> Inspection:
     case = Case(as_profile(profile, "a Profile"), most)
     findings: list[Finding] = []
     unchecked: dict[str, str] = {}
-    for name, check in CHECKS.items():
+    for k, (name, check) in enumerate(CHECKS.items()):
+        if watch is not None:
+            watch(k, len(CHECKS), None)
         try:
             findings.extend(check(case))
         except Unchecked as reason:

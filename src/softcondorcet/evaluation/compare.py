@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from softcondorcet import majority
-from softcondorcet.checks import check, not_negative, one_of
+from softcondorcet.checks import Watch, check, not_negative, one_of
 from softcondorcet.errors import DataError
 from softcondorcet.evaluation.budget import MANY, distinct_pairs, over_votes
 from softcondorcet.formatting import some
@@ -178,7 +178,12 @@ def too_slow(data: Profile | Pairs, methods: Iterable[str]) -> dict[str, str]:
 
 
 def compare(
-    data: Profile | Pairs, methods: Methods | None = None, *, seed: int = 0, time_limit: float = 10.0
+    data: Profile | Pairs,
+    methods: Methods | None = None,
+    *,
+    seed: int = 0,
+    time_limit: float = 10.0,
+    watch: Watch | None = None,
 ) -> Comparison:
     """Rate the same votes by several methods.
 
@@ -189,6 +194,7 @@ def compare(
         readers use, less those that would take too long.
     seed: for the methods that draw at random.
     time_limit: seconds for each exact method, which then says how far it may be from the best order.
+    watch: called as ``watch(done, methods, None)``.
 
     A method that cannot work on these votes is left out with its reason (``skipped``), unless none is left.
 
@@ -203,7 +209,9 @@ def compare(
     boards: dict[str, Ratings] = {}
     skipped: dict[str, str] = too_slow(data, chosen) if methods is None else {}
     placement = Placement(data)
-    for name, (method, options) in chosen.items():
+    for k, (name, (method, options)) in enumerate(chosen.items()):
+        if watch is not None:
+            watch(k, len(chosen), None)
         if name in skipped:
             continue
         try:

@@ -33,6 +33,7 @@ import numpy as np
 from softcondorcet import majority
 from softcondorcet.arrays import Flags, Floats, Ints
 from softcondorcet.formatting import number, plural
+from softcondorcet.leaderboard import placed
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
 
@@ -150,6 +151,8 @@ class Flip:
         '3 of 2,400 votes would change first place: without them b is first.'
         """
         of = f"of {plural(total, one)} would change first place"
+        if self.votes is None and self.bound < 2:
+            return f"It is not known how many {of}."
         if self.votes is None:
             return f"No fewer than {number(self.bound)} {of}; it is not known how many do."
         known = number(self.votes) if self.exact else f"At most {number(self.votes)}"
@@ -211,7 +214,8 @@ class Search:
 
     def __init__(self, profile: Profile, board: Ratings, fit: Fit) -> None:
         self.profile, self.board, self.fit = profile, board, fit
-        self.units, self.top = Units(profile), int(board.index[0])
+        self.placed = placed(board)  # an agent without a rank takes nobody's
+        self.units, self.top = Units(profile), int(self.placed[0])
         self.fitted: list[int] = []  # one entry per fit: threads may append at the same time
 
     def top_without(self, gone: Ints) -> str | None:
@@ -221,8 +225,9 @@ class Search:
             return None
         self.fitted.append(left.n_votes)
         board = self.fit(left)
-        first = board.order[0]
-        return first if board.values[self.top] < board.values.max() else None
+        values = board.values[self.placed]
+        best = int(self.placed[np.argmax(values)])
+        return self.profile.agents[best] if board.values[self.top] < values.max() else None
 
     @cached_property
     def own(self) -> Standing:
@@ -271,12 +276,12 @@ class Search:
 
     def rivals(self, most: int) -> list[int]:
         """Those next to the top agent: by the order, and by margin."""
-        near = [k for pair in zip(self.board.index[1:], self._by_margin(), strict=False) for k in pair]
-        return list(dict.fromkeys(int(k) for k in [*near, *self.board.index[1:]]))[:most]
+        near = [k for pair in zip(self.placed[1:], self._by_margin(), strict=False) for k in pair]
+        return list(dict.fromkeys(int(k) for k in [*near, *self.placed[1:]]))[:most]
 
     def _by_margin(self) -> list[int]:
         by_margin = [k for k, _ in self.margins]
-        return [*by_margin, *(int(k) for k in self.board.index[1:])]
+        return [*by_margin, *(int(k) for k in self.placed[1:])]
 
     def orders(self, rival: int) -> list[Ints]:
         """Votes for the top agent and against a rival, the most telling first, in two ways.
@@ -333,10 +338,10 @@ class Search:
     def _sets_near(self, least: int, rivals: int, each: Each) -> list[Ints]:
         """Sets that change the top among the best agents, the smallest first."""
         kept = np.zeros(self.profile.n_agents, dtype=bool)
-        kept[[self.top, *self.board.index[:_NEAR], *self._by_margin()[:rivals]]] = True
+        kept[[self.top, *self.placed[:_NEAR], *self._by_margin()[:rivals]]] = True
         part, rows = of_agents(self.profile, kept)
         board = self.fit(part)
-        if board.order[0] != self.profile.agents[self.top]:
+        if board.agents[int(placed(board)[0])] != self.profile.agents[self.top]:
             return []
         near = Search(part, board, self.fit)
         near.units.count, near.units.weight = self.units.count[rows], self.units.weight[rows]

@@ -154,7 +154,7 @@ def holdout(
     test = max(1, n_votes // 10) if test is None else test
     whole("test", test)
     whole("splits", splits)
-    check(test < n_votes, "test", f"less than the {n_votes:,} votes there are", test)
+    check(test < n_votes, "test", f"less than the number of votes, {n_votes:,}", test)
     not_negative("time_limit", time_limit)
     one_of("by", ("random", "time"), by)
     natural("seed", seed)

@@ -30,7 +30,8 @@ from softcondorcet.errors import DataError
 from softcondorcet.evaluation.budget import fits_worth, over_votes
 from softcondorcet.evaluation.compare import run
 from softcondorcet.evaluation.fewest_votes import Each, Flip, fewest_votes, with_copy, without_agent
-from softcondorcet.formatting import number, some
+from softcondorcet.formatting import plural, some
+from softcondorcet.leaderboard import placed
 from softcondorcet.methods.registry import METHODS
 from softcondorcet.metrics import kendall_tau_distance
 from softcondorcet.profile import Profile, as_profile
@@ -119,11 +120,8 @@ class Robustness:
                 lines.append(f"{one} {len(changed)} of {len(found)} {many} {what} changes: {told}")
             elif found:
                 most = max(found, key=lambda change: change.swapped)
-                swaps = (
-                    f"at most {number(most.swapped)} pairs swap ({one} {most.name})"
-                    if most.swapped
-                    else "no pair swaps"
-                )
+                pairs = plural(most.swapped, "pair swaps", "pairs swap")
+                swaps = f"at most {pairs} ({one} {most.name})" if most.swapped else "no pair swaps"
                 lines.append(f"{one} any of {len(found)} {many} {what} stays; {swaps}")
         return [*lines, *(f"left out {name}: {reason}" for name, reason in self.skipped.items())]
 
@@ -209,7 +207,7 @@ def robustness(
     for failed in tried:
         skipped |= failed if isinstance(failed, dict) else {}
     changes = tuple(change for change in tried if isinstance(change, Change))
-    return Robustness(method, board.options, board.order[0], flip, changes, skipped)
+    return Robustness(method, board.options, board.agents[int(placed(board)[0])], flip, changes, skipped)
 
 
 def _at_most(asked: Mapping[str, int | None], affordable: int) -> dict[str, int]:
@@ -242,7 +240,7 @@ def _jobs(
     """What to change: kind, name, and the changed votes, made when they are needed; and what is not tried."""
     jobs: list[Job] = []
     skipped: dict[str, str] = {}
-    names, best = profile.agents, [int(k) for k in board.index]
+    names, best = profile.agents, placed(board).tolist()
     if "agents" in parts and profile.n_agents > 2:
         jobs += [("agent", names[k], lambda k=k: without_agent(profile, k)) for k in best[:agents]]  # type: ignore[misc]
         if profile.n_agents > agents:
@@ -270,7 +268,7 @@ def _change(job: Job, board: Ratings, fit: Callable[[Profile], Ratings]) -> Chan
     except DataError as error:
         return {f"{_WORDS[kind]} {name}": str(error)}
     there = set(after.agents)
-    both = [agent for agent in board.order if agent in there]
+    both = [agent for k in placed(board).tolist() if (agent := board.agents[k]) in there]
     old, new = ({agent: ratings[agent] for agent in both} for ratings in (board, after))
     if kind == "clone":  # a copy that is first is the original that is first
         new[name] = max(new[name], float(after.values[-1]))

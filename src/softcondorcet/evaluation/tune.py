@@ -130,7 +130,7 @@ def tune(
     whole("folds", folds)
     one_of("by", ("random", "time"), by)
     most = profile.n_votes if by == "random" else (profile.n_votes + 1) // 2
-    check(2 <= folds <= most, "folds", f"from 2 to {most:,} for the {profile.n_votes:,} votes there are", folds)
+    check(2 <= folds <= most, "folds", f"from 2 to the number of votes, {most:,}", folds)
     natural("seed", seed)
     bounds = box("bounds", bounds)
     for option, values in (("priors", priors), ("sharpnesses", sharpnesses), ("temperatures", temperatures)):

@@ -21,6 +21,7 @@ from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import IO, Any
 
+from softcondorcet.checks import near_file
 from softcondorcet.errors import DataError
 from softcondorcet.io import archives
 from softcondorcet.io.archives import BLOCK, BROKEN, FILES, Bounded, reason
@@ -93,7 +94,7 @@ class InputFile:
             return error
         packed = "not a gzip file that can be read" if self.path.lower().endswith(".gz") else "cannot be read"
         if isinstance(error, OSError) and error.errno:
-            return DataError(f"{self.name}: {reason(error)}; expected a file to read")
+            return DataError(f"{self.name}: {reason(error)}; expected a file to read{near_file(self.name)}")
         return DataError(f"{self.name}: {packed} ({reason(error)}); expected a whole file: was it cut, or renamed?")
 
     def read(self, size: int = -1) -> bytes:
@@ -251,8 +252,24 @@ def suffix_of(name: str) -> str:
     return base.rpartition(".")[2] if "." in base else ""
 
 
+# Files that are no text by their first bytes, and what to do about them.
+_NO_TEXT = {
+    **dict.fromkeys(
+        (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
+        "a pickle, which may run any program when it is opened; save what it holds as csv or parquet",
+    ),
+    b"%PDF": "a PDF; expected a table or a log: copy the numbers into a csv file",
+    b"\x89PNG": "a picture; expected a table or a log",
+    b"\xff\xd8\xff": "a picture; expected a table or a log",
+    b"SQLite format 3": "an SQLite database; expected a table or a log: export the votes as csv",
+}
+
+
 def decode(data: bytes, name: str) -> str:
     """Text in UTF-8, or in UTF-16 where the first bytes say so."""
+    for begin, words in _NO_TEXT.items():
+        if data.startswith(begin):
+            raise DataError(f"{name}: {words}")
     sixteen = data[:2] in (b"\xff\xfe", b"\xfe\xff")
     if not sixteen:
         data = data.rstrip(b" \r\n")  # blank lines at the end are no rows, and there may be millions
@@ -261,7 +278,7 @@ def decode(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = "not UTF-16" if sixteen else f"byte 0x{data[error.start]:02x} is not UTF-8"
-        raise DataError(f"{name}:{line}: {found}; expected text in UTF-8") from None
+        raise DataError(f"{name}:{line}: {found}; expected text in UTF-8: save it so") from None
     if not text.strip():
         raise DataError(f"{name}: empty; expected votes")
     return text
@@ -412,7 +429,7 @@ def whole_file(path: str) -> tuple[bytes, Source]:
         with open(path, "rb") as file:
             data = file.read()
     except (OSError, ValueError) as error:
-        raise DataError(f"{path}: {reason(error)}; expected a file to read") from error
+        raise DataError(f"{path}: {reason(error)}; expected a file to read{near_file(path)}") from error
     return data, Source(path, hashlib.sha256(data).hexdigest())
 
 
