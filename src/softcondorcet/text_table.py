@@ -104,14 +104,15 @@ def _columns(rows: Sequence[Row], names: bool) -> list[_Column]:
         return [_Column(name, name, "name", (), len(name)) for name in NO_ROWS]
     known = {name: [row[name] for row in rows] for name in rows[0]}
     known = {name: values for name, values in known.items() if any(value is not None for value in values)}
+    titles = [printable(name if names else name.replace("_", " ")) for name in known]
     found = []
-    for name, values in known.items():
+    for title, (name, values) in zip(titles, known.items(), strict=True):
         stem, low, high = _ends(name)
         if low in known and high in known:
             if name == low:
                 found.append(_range_column(stem, known))
         else:
-            found.append(_column(name, name if names else name.replace("_", " "), values))
+            found.append(_column(name, title, values))
     return [replace(column, natural=widest((column.title, *column.cells))) for column in found]
 
 
@@ -135,7 +136,6 @@ def _range_column(stem: str, known: Mapping[str, Sequence[Any]]) -> _Column:
 
 
 def _column(name: str, title: str, values: Sequence[Any]) -> _Column:
-    title = printable(title)
     if any(isinstance(value, str | bool) for value in values):
         kind = "words" if name in _PROSE else "name"
         return _Column(name, title, kind, ["" if v is None else printable(str(v)) for v in values])

@@ -48,7 +48,7 @@ COMMANDS = {
     "plot": "plot arena.csv heatmap -o fig.svg",
 }
 # Those whose output is no table and no sentence, or needs a server.
-OTHERS = {"simulate", "completion", "demo", "serve", "vote", "push", "board", "token", "reproduce", "data"}
+OTHERS = {"simulate", "completion", "warm", "demo", "serve", "vote", "push", "board", "token", "reproduce", "data"}
 AGENTS = (
     "elm", "fern", "gorse-20260101-thinking-high-effort", "gorse-20260101-thinking-low-effort", "heath [instruct]",
 )  # fmt: skip
@@ -84,7 +84,7 @@ def printed(command: str, width: int | None) -> tuple[str, str]:
     shown = (
         re.sub(r" +(seconds|[\d.<]+)$", "", result.stdout, flags=re.M) if "seconds" in result.stdout else result.stdout
     )
-    return shown, re.sub(r"\(\d+ KB\)", "(N KB)", result.stderr)
+    return re.sub(r"\(\d+ KB\)", "(N KB)", shown), result.stderr
 
 
 def as_file(command: str, width: int | None) -> str:

@@ -147,18 +147,11 @@ def reading(command: Command) -> Command:
         type=click.Choice(("battles", "rankings", "scores")),
         help="What a table holds, where its columns leave a doubt.",
     )
-    @click.option(
-        "--column",
-        "columns",
-        multiple=True,
-        metavar="ROLE=NAME",
-        help="The column of a role (a, b, winner, agent, group, when ...). Repeatable.",
-    )
-    @click.option(
+    @_named("--column", "The column of a role (a, b, winner, agent, group, when ...).", "columns", "ROLE=NAME")
+    @_named(
         "--where",
-        multiple=True,
+        "Only votes that meet this: language=en,de, judge!=anna, 'when>=2026-01', agent!=x.",
         metavar="COLUMN=VALUE",
-        help="Only votes that meet this: language=en,de, judge!=anna, 'when>=2026-01', agent!=x. Repeatable.",
     )
     @click.option(
         "--balance",
