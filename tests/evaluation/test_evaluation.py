@@ -140,7 +140,7 @@ def test_folds_by_time_predict_later_votes_from_all_before() -> None:
         assert train.when is not None and late.when is not None
         assert sorted(train.when) == list(range(before)) and sorted(late.when) == list(range(before, after))
     assert sc.tune(votes, priors=[0.1], sharpnesses=[], temperatures=[], folds=2, by="time").trials[0].distance == 0
-    with pytest.raises(sc.OptionError, match="folds must be from 2 to 5 for the 10 votes"):
+    with pytest.raises(sc.OptionError, match="folds must be from 2 to 5 for 10 votes"):
         sc.tune(votes, folds=6, by="time")
 
 
@@ -180,7 +180,7 @@ def test_a_method_that_knows_predicts_better_than_one_that_does_not() -> None:
 def test_too_few_votes_to_hold_out_are_an_error() -> None:
     with pytest.raises(sc.DataError, match="0 of 3 votes can be held out"):
         sc.holdout(Profile.from_rankings([["a", "b"], ["c", "d"], ["e", "f"]]), ["sco"], test=1)
-    with pytest.raises(sc.OptionError, match="test must be less than the 3 votes"):
+    with pytest.raises(sc.OptionError, match="test must be less than the number of votes, 3"):
         sc.holdout(three_cycle(), ["sco"], test=3)
 
 
@@ -204,7 +204,7 @@ def test_tuning_finds_that_sparse_votes_need_a_prior(tmp_path: Path) -> None:
 
 
 def test_wrong_options_of_tuning_are_named() -> None:
-    with pytest.raises(sc.OptionError, match="folds must be from 2 to 3 for the 3 votes"):
+    with pytest.raises(sc.OptionError, match="folds must be from 2 to 3 for 3 votes"):
         sc.tune(three_cycle(), folds=4)
 
 

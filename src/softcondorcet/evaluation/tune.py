@@ -25,6 +25,7 @@ import numpy as np
 from softcondorcet import arrays
 from softcondorcet.checks import Box, Watch, box, check, natural, one_of, whole
 from softcondorcet.evaluation.holdout import Judged, folds as cut_at_random, folds_by_time, judge_votes
+from softcondorcet.formatting import plural
 from softcondorcet.installation import needs
 from softcondorcet.methods.sco import Scale, sco
 from softcondorcet.profile import Profile, as_profile
@@ -130,7 +131,7 @@ def tune(
     whole("folds", folds)
     one_of("by", ("random", "time"), by)
     most = profile.n_votes if by == "random" else (profile.n_votes + 1) // 2
-    check(2 <= folds <= most, "folds", f"from 2 to the number of votes, {most:,}", folds)
+    check(2 <= folds <= most, "folds", f"from 2 to {most:,} for {plural(profile.n_votes, 'vote')}", folds)
     natural("seed", seed)
     bounds = box("bounds", bounds)
     for option, values in (("priors", priors), ("sharpnesses", sharpnesses), ("temperatures", temperatures)):

@@ -278,7 +278,7 @@ def decode(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = "not UTF-16" if sixteen else f"byte 0x{data[error.start]:02x} is not UTF-8"
-        raise DataError(f"{name}:{line}: {found}; expected text in UTF-8: save it so") from None
+        raise DataError(f"{name}:{line}: {found}; expected text in UTF-8") from None
     if not text.strip():
         raise DataError(f"{name}: empty; expected votes")
     return text
