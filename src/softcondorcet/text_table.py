@@ -19,7 +19,7 @@ Range = tuple[float, float, float]
 
 NO_ROWS = ("rank", "agent", "rating")
 # Columns of shares of one, which are shown in percent, and columns of words that may be wrapped.
-_SHARES = frozenset(("win_chance", "above", "accuracy", "share"))
+_SHARES = frozenset(("win_chance", "chance", "above", "accuracy", "share"))
 _PROSE = frozenset(("why", "title", "source", "says", "what"))
 # Columns with the names of agents, and columns that go before those on their right.
 _WHO = frozenset(("agent", "a", "b"))
@@ -130,6 +130,8 @@ def _range_column(stem: str, known: Mapping[str, Sequence[Any]]) -> _Column:
     for ends in zip(low, high, strict=True):
         if whole:
             cells.append("" if None in ends else span(*ends))
+        elif stem in _SHARES:
+            cells.append("" if None in ends else " to ".join(percent(end, 1) for end in ends))
         else:
             cells.append("" if None in ends else " to ".join(_number(end, digits) for end in ends))
     return _Column(stem, f"{stem} range".strip().replace("_", " "), "number", cells)

@@ -40,6 +40,8 @@ COMMANDS = {
     "tune": "tune tasks.csv --folds 2",
     "replay": "replay arena.csv --models sco,elo",
     "history": "history arena.csv --period month",
+    "predict": "predict arena.csv elm fern gorse-20260101-thinking-low-effort --resamples 20",
+    "calibration": "calibration arena.csv --methods sco --folds 2 --bins 3",
     "diff": "diff old.json new.json",
     "methods": "methods",
     "formats": "formats",
