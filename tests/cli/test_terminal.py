@@ -167,7 +167,7 @@ def completed(*words: str) -> list[str]:
 def test_names_complete() -> None:
     assert completed("sco", "boot") == ["bootstrap"]
     assert "bradley_terry" in completed("sco", "rank", "f", "--method", "b")
-    assert completed("sco", "compare", "f", "--methods", "elo,bord") == ["elo,borda"]
+    assert completed("sco", "compare", "f", "--methods", "elo,bor") == ["elo,borda"]
     assert completed("sco", "replay", "f", "--models", "k") == ["kalman"]
     assert completed("sco", "rank", "f", "--format", "j") == ["json"]
     assert completed("sco", "rank", "f", "--format-in", "lm") == ["lm_eval"]
