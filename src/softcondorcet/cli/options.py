@@ -399,8 +399,8 @@ class Commands(click.Group):
             if sys.stdout is not None:
                 sys.stdout.flush()
         except click.UsageError as error:
-            error.message += _advice(error)
-            raise
+            advice = _advice(error)
+            raise click.UsageError(error.format_message() + advice, error.ctx) if advice else error from None
         except DataError as error:
             fail(str(error), 1)
         except OptionError as error:
