@@ -87,6 +87,8 @@ _HOME = {
     "decay": "evaluation.decay",
     "controlled": "evaluation.controlled",
     "Controlled": "evaluation.controlled",
+    "margins": "evaluation.margins",
+    "Margins": "evaluation.margins",
     "teams": "evaluation.teams",
     "Teams": "evaluation.teams",
     "history": "evaluation.history",
@@ -132,6 +134,7 @@ if TYPE_CHECKING:
     from softcondorcet.evaluation.history import History as History, history as history
     from softcondorcet.evaluation.holdout import Holdout as Holdout, holdout as holdout
     from softcondorcet.evaluation.losses import fenchel_young_loss as fenchel_young_loss, sigmoid_loss as sigmoid_loss
+    from softcondorcet.evaluation.margins import Margins as Margins, margins as margins
     from softcondorcet.evaluation.replay import Replay as Replay, replay as replay
     from softcondorcet.evaluation.robustness import Robustness as Robustness, robustness as robustness
     from softcondorcet.evaluation.teams import Teams as Teams, teams as teams

@@ -14,6 +14,7 @@ from softcondorcet.cli.settings import SETTINGS, settings_of
 
 if TYPE_CHECKING:
     from softcondorcet.evaluation.controlled import Controlled
+    from softcondorcet.evaluation.margins import Margins
     from softcondorcet.evaluation.teams import Teams
     from softcondorcet.pairs import Pairs
     from softcondorcet.profile import Profile
@@ -60,6 +61,12 @@ if TYPE_CHECKING:
     "column with a value for each agent of a vote, such as lane.",
 )
 @click.option(
+    "--margin",
+    metavar="COLUMN",
+    help="By how much each battle was won: a column, or A,B, the points of both. Wins by far count more, as far as "
+    "that predicts held-out wins.",
+)
+@click.option(
     "--fixed",
     multiple=True,
     metavar="AGENT=POINTS",
@@ -85,6 +92,7 @@ def rank(
     group_by: str | None,
     groups: int,
     control: str | None,
+    margin: str | None,
     fixed: tuple[str, ...],
     teams: str | None,
     quiet: bool,
@@ -102,17 +110,18 @@ def rank(
     from softcondorcet.cli.board_table import show_board
 
     options.check_methods("--method", method)
-    options.check_output(form, output, top=top, group_by=group_by, control=control)
+    options.check_output(form, output, top=top, group_by=group_by, control=control, margin=margin)
     limit = _time_limit(method, time_limit, proof, settings)
     chosen = _rank_options(method, {**limit, **given}, engine) | settings_of(settings) | _known_ratings(method, fixed)
     usual = {"--engine": None if engine in ("auto", "memory") else engine, "--certify": proof or None}
-    _alone({"--group-by": group_by, "--control": control, "--teams": teams}, {**usual, "--start": given["start"]})
+    ways = {"--group-by": group_by, "--control": control, "--margin": margin, "--teams": teams}
+    _alone(ways, {**usual, "--start": given["start"]})
     if group_by is not None:
         options.show_groups(_by_group(source, group_by, method, groups, chosen, quiet), form, top, quiet)
         options.next_step("bootstrap", "--group-by", group_by)
         return
-    if control is not None:
-        options.show(_controlled(source, control, method, chosen, quiet), form, top, quiet=quiet)
+    if control is not None or margin is not None:
+        options.show(_adjusted(source, control, margin, method, chosen, quiet), form, top, quiet=quiet)
         options.next_step("report")
         return
     with options.progress() as work:
@@ -165,14 +174,22 @@ def _by_group(
         return by_group(profile, column, method, most=most, watch=watch, **chosen)
 
 
-def _controlled(source: options.Source, control: str, method: str, chosen: dict[str, Any], quiet: bool) -> Controlled:
-    """Ratings with circumstances taken out."""
+def _adjusted(
+    source: options.Source, control: str | None, margin: str | None, method: str, chosen: dict[str, Any], quiet: bool
+) -> Controlled | Margins:
+    """Ratings with circumstances taken out, or with margins of victory."""
     from softcondorcet.evaluation.controlled import controlled
+    from softcondorcet.evaluation.margins import margins
     from softcondorcet.formatting import plural
 
     with options.progress() as work:
-        profile = source.read(work, quiet)
-        work(f"{method} on {plural(profile.n_votes, 'vote')}, {control} controlled")
+        profile = source.read(work, quiet, keep=tuple((margin or "").split(",")) if margin else ())
+        votes = f"{method} on {plural(profile.n_votes, 'vote')}"
+        if margin is not None:
+            work(f"{votes}, with margins")
+            return margins(profile, margin, method, **chosen)
+        assert control is not None
+        work(f"{votes}, {control} controlled")
         return controlled(profile, control, method, **chosen)
 
 

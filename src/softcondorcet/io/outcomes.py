@@ -258,7 +258,7 @@ def _battles(
 ) -> Battles:
     battles = Battles(table.name)
     rows: list[int] = []
-    battles.place = lambda k: table.place(rows[k])
+    battles.place, battles.text = (lambda k: table.place(rows[k])), table.text
     weight = next((name for word in (*WEIGHT, "n") if (name := table.find(word)) and name not in used), None)
     weights = table.numbers(weight, read_weight).tolist() if weight else [1.0] * table.n_rows
     if len(used) == 1:  # a verdict such as A>>B is worth several votes

@@ -48,7 +48,7 @@ def battle_table(battles: Battles) -> Table:
         columns["weight"] = Cells(codes.astype(np.int32), distinct.tolist())
     for name, column in battles.columns.items():
         columns[name] = _optional(column, row)
-    return Table(battles.name, columns, lambda k: battles.place(int(row[k])))
+    return Table(battles.name, columns, lambda k: battles.place(int(row[k])), text=battles.text)
 
 
 def battle_fields(battles: Battles, columns: Mapping[str, Any], keep: Collection[str]) -> Fields:

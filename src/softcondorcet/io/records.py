@@ -189,11 +189,15 @@ class Scores(Rows):
 
 
 class Battles(Rows):
-    """Battles in rows: two agents, the share of a win that the first has (1, 0, a half for a tie), weight, columns."""
+    """Battles in rows: two agents, the share of a win that the first has (1, 0, a half for a tie), weight, columns.
+
+    ``text`` says that numbers in the columns are written as text, as in a csv file.
+    """
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.place: Callable[[int], str] = lambda row: f"{self.name}: battle {row + 1}"
+        self.text = False
         self.a, self.b = Codes(), Codes()
         self.share, self.weight = array("d"), array("d")
 
