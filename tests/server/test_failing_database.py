@@ -44,7 +44,7 @@ def start() -> Iterator[Start]:
 
 def vote(*names: str, key: str | None = None) -> Callable[[Transaction], Receipt]:
     ask = Ask("vote", [[name] for name in names], voter=SECRET)
-    return lambda made: made.write(BOARD, [ask], key=key or "-".join(names), digest="same")
+    return lambda transaction: transaction.write(BOARD, [ask], key=key or "-".join(names), digest="same")
 
 
 def path_of(database: Database) -> str:
@@ -150,7 +150,7 @@ def test_a_probe_finds_out_while_nobody_votes(caplog: pytest.LogCaptureFixture) 
 def settle(writer: Writer) -> None:
     """Until all is answered that was asked before."""
     answered: SimpleQueue[Any] = SimpleQueue()
-    writer.submit(lambda made: None, answered.put)
+    writer.submit(lambda transaction: None, answered.put)
     answered.get(timeout=30)
 
 
@@ -158,7 +158,7 @@ def test_the_age_of_the_queue_is_that_of_its_oldest_request() -> None:
     with ledger() as (_, _, writer):
         begun, go, answers = Event(), Event(), SimpleQueue[Any]()
         assert writer.queue_age == 0.0
-        writer.submit(lambda made: (begun.set(), go.wait(30)), answers.put)  # type: ignore[func-returns-value]
+        writer.submit(lambda transaction: (begun.set(), go.wait(30)), answers.put)  # type: ignore[func-returns-value]
         assert begun.wait(30)
         writer.submit(vote("a", "b"), answers.put)
         time.sleep(0.2)

@@ -42,7 +42,7 @@ def test_a_fit_is_read_once_and_forgotten_when_it_is_gone() -> None:
         kept = FitHistory(counted)  # type: ignore[arg-type]
         assert kept.of(BOARD) == []
         for number in (1, 2, 3):
-            write(writer, lambda made, number=number: keep(made, BOARD, number, found(number)))
+            write(writer, lambda transaction, number=number: keep(transaction, BOARD, number, found(number)))
             fits = kept.of(BOARD)
             assert [fit.id for fit in fits][-1] == number == fits[-1].n_votes
             assert fits[-1].values.tolist() == [float(number), 50.0]
@@ -55,7 +55,7 @@ def test_as_many_are_kept_as_there_is_room_for() -> None:
         counted = Counted(database)
         kept = FitHistory(counted, most=3)  # type: ignore[arg-type]
         for number in (1, 2):
-            write(writer, lambda made, number=number: keep(made, BOARD, number, found(number)))
+            write(writer, lambda transaction, number=number: keep(transaction, BOARD, number, found(number)))
         assert [fit.n_votes for fit in kept.of(BOARD)] == [1, 2] == [fit.n_votes for fit in kept.of(BOARD)]
         assert counted.read == [1, 2, 1]  # the second stays
 

@@ -156,9 +156,9 @@ def test_history_goes_on_after_a_clock_that_was_wrong() -> None:
     with ledger() as (database, _, writer):
         for number, now in enumerate(times, 1):
 
-            def work(made: Any, number: int = number, now: float = now) -> Fit:
-                made.now = now
-                return keep(made, BOARD, number, {"values": [], "n_votes": number})
+            def work(transaction: Any, number: int = number, now: float = now) -> Fit:
+                transaction.now = now
+                return keep(transaction, BOARD, number, {"values": [], "n_votes": number})
 
             write(writer, work)
         kept = [made for (made,) in database.run("SELECT made FROM fit ORDER BY id")]

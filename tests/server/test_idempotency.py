@@ -39,8 +39,8 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def send(writer: Writer, key: str, digest: str, token: int | None, board: int = 1) -> Any:
-    def work(made: Transaction) -> Receipt:
-        return made.write(board, [ASK], token=token, key=key, digest=digest)
+    def work(transaction: Transaction) -> Receipt:
+        return transaction.write(board, [ASK], token=token, key=key, digest=digest)
 
     return write(writer, work)
 
@@ -66,11 +66,11 @@ def test_each_token_has_keys_of_its_own(address: str) -> None:
 def test_each_token_has_keys_of_its_own_within_a_commit(address: str) -> None:
     with closing(open_database(address)) as database, database.transaction():
         database.run("INSERT INTO board (id, name, title, made) VALUES (1, 'main', 'Main', 0)")
-        made = Transaction(database, 1, {1: {}})
-        assert made.write(1, [ASK], token=1, key="k", digest="one") == Receipt(1, 1)
-        assert made.write(1, [ASK], token=2, key="k", digest="other") == Receipt(2, 2)
-        assert made.write(1, [ASK], token=1, key="k", digest="one") == Receipt(1, 1, again=True)
-        made.flush()
+        transaction = Transaction(database, 1, {1: {}})
+        assert transaction.write(1, [ASK], token=1, key="k", digest="one") == Receipt(1, 1)
+        assert transaction.write(1, [ASK], token=2, key="k", digest="other") == Receipt(2, 2)
+        assert transaction.write(1, [ASK], token=1, key="k", digest="one") == Receipt(1, 1, again=True)
+        transaction.flush()
         assert database.run("SELECT token, first FROM answer ORDER BY token") == [(1, 1), (2, 2)]
 
 

@@ -51,9 +51,9 @@ def exported(votes: list[Ask], suffix: str, **options: Any) -> bytes:
         try:
             with database.transaction():
                 database.run("INSERT INTO board VALUES (1, 'main', 'Main', 0)")
-                made = Transaction(database, 1, {1: {}})
-                made.write(1, votes)
-                made.flush()
+                transaction = Transaction(database, 1, {1: {}})
+                transaction.write(1, votes)
+                transaction.flush()
             board = Board(1, "main", "Main")
             board.replay(entries(database, 1), list(agents_of(database, 1)))
             pieces = exports.counted(database, board, Filter(), **options)

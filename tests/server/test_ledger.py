@@ -137,9 +137,9 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 def test_a_token_is_kept_as_a_digest_and_found_by_its_secret(database: Database) -> None:
     with database.transaction():
-        made = Transaction(database, 1, {})
-        one, secret = tokens.add(made, 1, "vote", "one")
-        two, other = tokens.add(made, None, "admin", "two")
+        transaction = Transaction(database, 1, {})
+        one, secret = tokens.add(transaction, 1, "vote", "one")
+        two, other = tokens.add(transaction, None, "admin", "two")
     kept = tokens.all_tokens(database)
     assert kept == [one, two]
     assert one.digest == hashlib.sha256(secret.encode()).hexdigest()
@@ -231,7 +231,7 @@ class Heard:
 
     def write(self, *asks: Ask, board: int = 1, **options: Any) -> Any:
         answered: SimpleQueue[Any] = SimpleQueue()
-        self.writer.submit(lambda made: made.write(board, asks, **options), answered.put)
+        self.writer.submit(lambda transaction: transaction.write(board, asks, **options), answered.put)
         return answered.get(timeout=20)
 
 
@@ -272,12 +272,12 @@ def test_a_key_is_written_once(heard: Heard, database: Database) -> None:
 def test_a_key_is_written_once_also_within_a_commit(database: Database) -> None:
     known: dict[int, dict[str, int]] = {1: {}}
     with database.transaction():
-        made = Transaction(database, 1, known)
-        assert made.write(1, [X_BEATS_Y], key="k", digest="d") == Receipt(1, 1)
-        assert made.write(1, [X_BEATS_Y], key="k", digest="d") == Receipt(1, 1, again=True)
+        transaction = Transaction(database, 1, known)
+        assert transaction.write(1, [X_BEATS_Y], key="k", digest="d") == Receipt(1, 1)
+        assert transaction.write(1, [X_BEATS_Y], key="k", digest="d") == Receipt(1, 1, again=True)
         with pytest.raises(OtherBody):
-            made.write(1, [X_BEATS_Y], key="k", digest="other")
-        made.flush()
+            transaction.write(1, [X_BEATS_Y], key="k", digest="other")
+        transaction.flush()
     assert len(list(entries(database, 1))) == 1
 
 

@@ -77,9 +77,9 @@ def board(tmp_path: Path) -> Path:
 def fill(path: Path, votes: int) -> None:
     with closing(open_database(str(path))) as database, database.transaction():
         database.run("INSERT INTO board (id, name, title, made) VALUES (1, 'main', 'Main', 0)")
-        made = Transaction(database, 1, {1: {}})
-        made.write(1, [Ask("vote", [["x"], ["y"]])] * votes)
-        made.flush()
+        transaction = Transaction(database, 1, {1: {}})
+        transaction.write(1, [Ask("vote", [["x"], ["y"]])] * votes)
+        transaction.flush()
 
 
 def votes_in(path: Path) -> int:

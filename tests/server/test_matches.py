@@ -286,16 +286,16 @@ def _database(tmp_path: Path) -> Iterator[Database]:
 
 
 def test_all_answers_of_a_board_are_bounded(database: Database) -> None:
-    found, made = matches.Matches(database, most_letters=10), Transaction(database, 1, {})
-    found.keep(made, 1, samples_of("xy"))
+    found, transaction = matches.Matches(database, most_letters=10), Transaction(database, 1, {})
+    found.keep(transaction, 1, samples_of("xy"))
     with pytest.raises(Refused, match="10 letters"):
-        found.keep(made, 1, samples_of("z"))
+        found.keep(transaction, 1, samples_of("z"))
 
 
 def test_answers_are_read_at_the_start(database: Database) -> None:
-    before, made = matches.Matches(database), Transaction(database, 1, {})
+    before, transaction = matches.Matches(database), Transaction(database, 1, {})
     for samples in (samples_of("xy"), [matches.Sample("t", "y", "better")]):
-        before.keep(made, 1, samples)
+        before.keep(transaction, 1, samples)
         before.show(1, samples)
     for found in (before, matches.Matches(database)):
         match = found.deal(1, Board(1, "main", "t").snapshot())

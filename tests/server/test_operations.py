@@ -44,10 +44,12 @@ def board(tmp_path: Path) -> str:
 def make_small(path: str) -> None:
     with closing(open_database(path)) as database, database.transaction():
         database.run("INSERT INTO board (id, name, title, made) VALUES (1, 'main', 'Small', 0)")
-        made = Transaction(database, 1, {1: {}})
-        made.write(1, [Ask("vote", [["x"], ["y"]], voter=f"v{k}") for k in range(9)] + [Ask("vote", [["y"], ["x"]])])
-        made.flush()
-        keep(made, 1, 10, {"values": [60.0, 40.0], "n_votes": 10})
+        transaction = Transaction(database, 1, {1: {}})
+        transaction.write(
+            1, [Ask("vote", [["x"], ["y"]], voter=f"v{k}") for k in range(9)] + [Ask("vote", [["y"], ["x"]])]
+        )
+        transaction.flush()
+        keep(transaction, 1, 10, {"values": [60.0, 40.0], "n_votes": 10})
 
 
 def sco(*words: str) -> Result:

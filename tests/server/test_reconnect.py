@@ -45,8 +45,8 @@ class Flaky:
 
 
 def vote(*names: str) -> Any:
-    def work(made: Transaction) -> Receipt:
-        return made.write(BOARD, [Ask("vote", [[name] for name in names])], key="-".join(names), digest="same")
+    def work(transaction: Transaction) -> Receipt:
+        return transaction.write(BOARD, [Ask("vote", [[name] for name in names])], key="-".join(names), digest="same")
 
     return work
 
@@ -104,7 +104,7 @@ def test_a_fit_waits_for_room_and_is_not_lost(tmp_path: Path) -> None:
         await service.start()
         try:
             board = service.boards["main"]
-            await service.write(lambda made: made.write(board.id, [Ask("vote", [["a"], ["b"]])]))
+            await service.write(lambda transaction: transaction.write(board.id, [Ask("vote", [["a"], ["b"]])]))
             late = time.monotonic() + 60
             while board.fit is None and time.monotonic() < late:
                 await asyncio.sleep(0.01)

@@ -50,9 +50,11 @@ def live(history: Sequence[Any], board: Board, writer: Writer) -> None:
             back, values = event
             last, known = ends[max(0, len(ends) - 1 - back)]
             found = {"values": values[:known], "unit": UNIT, "n_votes": 0}
-            board.adopt(write(writer, lambda made, last=last, found=found: keep(made, BOARD, last, found)))
+            board.adopt(
+                write(writer, lambda transaction, last=last, found=found: keep(transaction, BOARD, last, found))
+            )
         else:
-            write(writer, lambda made, asks=event: made.write(BOARD, asks))
+            write(writer, lambda transaction, asks=event: transaction.write(BOARD, asks))
             ends.append((board.last, len(board.agents)))
 
 
@@ -118,7 +120,7 @@ def test_weights_of_a_heavy_board_are_summed_exactly() -> None:
     """A thousand votes of the greatest weight and one of the least: the least is still there."""
     with ledger() as (_, board, writer):
         heavy = [Ask("vote", [["a"], ["b"]], weight=10**12)] * 1000
-        write(writer, lambda made: made.write(BOARD, [*heavy, Ask("vote", [["a"], ["b"]], weight=1)]))
+        write(writer, lambda transaction: transaction.write(BOARD, [*heavy, Ask("vote", [["a"], ["b"]], weight=1)]))
         board.snapshot()
         assert board._counts is not None and board._counts.pairs.wins.tolist() == [10**15 + 1]
 
@@ -126,12 +128,15 @@ def test_weights_of_a_heavy_board_are_summed_exactly() -> None:
 def test_votes_of_a_voter_in_quarantine_move_no_rating() -> None:
     with ledger() as (database, board, writer):
         ask = Ask("vote", [["a"], ["b"]], voter="ann")
-        write(writer, lambda made: made.write(BOARD, [ask]))
+        write(writer, lambda transaction: transaction.write(BOARD, [ask]))
         before = board.snapshot()
-        write(writer, lambda made: made.write(BOARD, [Ask("quarantine", {"why": ""}, voter="ann"), ask, ask]))
+        write(
+            writer,
+            lambda transaction: transaction.write(BOARD, [Ask("quarantine", {"why": ""}, voter="ann"), ask, ask]),
+        )
         during = board.snapshot()
         assert during.ratings.values.tolist() == before.ratings.values.tolist() and during.n_votes == 0
-        write(writer, lambda made: made.write(BOARD, [Ask("release", {"why": ""}, voter="ann"), ask]))
+        write(writer, lambda transaction: transaction.write(BOARD, [Ask("release", {"why": ""}, voter="ann"), ask]))
         after = board.snapshot()
         assert after.ratings.values[0] > before.ratings.values[0] and after.n_votes == 4
         (again,) = load(database)
@@ -142,19 +147,19 @@ def test_a_fit_is_of_the_rows_it_says() -> None:
     """Votes that came while they were packed are not in the fit, or the online steps would take them twice."""
     with ledger() as (_, board, writer):
         ask = Ask("vote", [["a"], ["b"]])
-        write(writer, lambda made: made.write(BOARD, [ask] * 3))
+        write(writer, lambda transaction: transaction.write(BOARD, [ask] * 3))
         chosen = board.wanted(Filter())
-        write(writer, lambda made: made.write(BOARD, [ask] * 2))
+        write(writer, lambda transaction: transaction.write(BOARD, [ask] * 2))
         assert (chosen.last, chosen.profile.n_votes, board.last) == (3, 3, 5)
 
 
 def test_work_that_is_refused_leaves_no_trace_in_its_commit() -> None:
     with ledger() as (database, board, writer):
 
-        def too_many(made: Transaction) -> Any:
-            return made.write(BOARD, [Ask("vote", [["x"], ["y"]])], most_agents=1)
+        def too_many(transaction: Transaction) -> Any:
+            return transaction.write(BOARD, [Ask("vote", [["x"], ["y"]])], most_agents=1)
 
         with pytest.raises(Refused, match="has all 1 it may have"):
             write(writer, too_many)
-        write(writer, lambda made: made.write(BOARD, [Ask("vote", [["a"], ["b"]])]))
+        write(writer, lambda transaction: transaction.write(BOARD, [Ask("vote", [["a"], ["b"]])]))
         assert board.agents == ["a", "b"] and database.run("SELECT id FROM ledger") == [(1,)]

@@ -1,4 +1,4 @@
-"""Campaigns: voters who lift one agent, or sink it, more than a taste can explain; of one voter or of many accounts.
+"""Campaigns: voters, or groups of accounts, who push one agent up or down more than a taste can explain.
 
 For a voter v and an agent x, let n be the votes of v that have a
 sole first, k those among them that x stands in, and w those that x wins. An honest voter may meet x more often than
@@ -104,7 +104,10 @@ class _Sides:
 
 
 def campaigns(profile: Profile, voters: Ints, size: int) -> list[Campaign]:
-    """Voters who rig, most certain first; `voters` has the number of each vote's voter, below `size`, or -1."""
+    """Voters who push an agent up or down, most certain first.
+
+    `voters` has the number of each vote's voter, below `size`, or -1.
+    """
     chance, came = np.zeros(size), _came(voters, size)
     sides = [_sides(profile, voters, size, down=down) for down in (False, True)]
     sides = [side for side in sides if len(side.voter)]

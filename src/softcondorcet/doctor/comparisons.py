@@ -98,7 +98,7 @@ class Case:
 
 
 class Comparisons:
-    """Every two agents of every vote, with the result seen from the agent of the smaller number: 1, 0, or 1/2."""
+    """All comparisons that votes make, one row each: 1, 0 or 1/2, seen from the agent with the smaller number."""
 
     def __init__(self, case: Case, upper: Ints, lower: Ints) -> None:
         profile, tally = case.profile, case.tally

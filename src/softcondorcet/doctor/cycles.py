@@ -38,7 +38,7 @@ class Cycle:
 
 
 def cycles(case: Case) -> Iterator[Finding]:
-    """A cycle that chance does not make. Others are facts, not findings: close agents make them all the time."""
+    """Report a cycle that chance does not explain. Weaker ones are no finding: close agents make them all the time."""
     cycle = case.strongest_cycle
     if cycle is None or not cycle.beyond_chance:
         return
@@ -107,7 +107,7 @@ class Beats:
         return self._path(kept, int(self.loser[weakest]), int(self.winner[weakest])), float(levels[low])
 
     def _on_cycles(self, links: Ints) -> Ints:
-        """Those of the links that stand on a cycle of them."""
+        """The links that are part of a cycle."""
         label = majority.strongly_connected(*self._rows(links))
         kept: Ints = links[label[self.winner[links]] == label[self.loser[links]]]
         return kept

@@ -116,7 +116,7 @@ def _longest_run(flags: Any) -> tuple[int, int]:
 
 
 def vote_codes(profile: Profile) -> Ints:
-    """A 64-bit number for each vote that says what it says: sums of scrambled (agent, tier) codes.
+    """A 64-bit hash of each vote's order: sums of scrambled (agent, tier) codes.
 
     The order inside a tier does not matter.
     """

@@ -151,7 +151,7 @@ def ties(case: Case) -> Iterator[Finding]:
 
 
 def dominant(case: Case) -> Iterator[Finding]:
-    """One group that outvotes all others together."""
+    """Report a group that outvotes all others together."""
     group, groups = case.by_group, case.profile.groups
     weight = sum_by(group, case.profile.weight * case.profile.length * (case.profile.length - 1), len(groups))
     top, share = int(np.argmax(weight)), float(weight.max() / max(weight.sum(), 1e-300))

@@ -50,16 +50,16 @@ def make_demo(path: str) -> None:
     with closing(open_database(path)) as database:
         for day in range(DAYS):
             with database.transaction():
-                made = Transaction(database, following, known)
-                made.now = time.time() - (DAYS - 1 - day) * 86_400
+                transaction = Transaction(database, following, known)
+                transaction.now = time.time() - (DAYS - 1 - day) * 86_400
                 if day == 0:
                     about = "INSERT INTO board (id, name, title, made) VALUES (1, ?, 'Demo', ?)"
-                    database.run(about, (MAIN, made.now))
-                    Matches(database).keep(made, 1, samples(demo().agents))
-                made.write(1, votes[day * per_day : (day + 1) * per_day])
-                made.flush()
-            following = made.next
-            known[1].update(made.new[1])
+                    database.run(about, (MAIN, transaction.now))
+                    Matches(database).keep(transaction, 1, samples(demo().agents))
+                transaction.write(1, votes[day * per_day : (day + 1) * per_day])
+                transaction.flush()
+            following = transaction.next
+            known[1].update(transaction.new[1])
 
 
 def asks(profile: Profile) -> list[Ask]:

@@ -45,7 +45,7 @@ def order_odds(pairs: Pairs, tier: Ints, group: Ints, prior: Floats, start: Floa
 
 
 class BradleyTerry:
-    """The same without an order: ratings of some pairs under one prior after another, each started from the last."""
+    """Bradley-Terry ratings without an order, under one prior after another; each fit starts from the last."""
 
     def __init__(self, pairs: Pairs, group: Ints, start: Floats | None = None) -> None:
         self._pairs, self._rows, self._group, self._ratings = pairs, _Rows(pairs), group, start
@@ -63,7 +63,7 @@ class BradleyTerry:
 
 
 def centred(ratings: Floats, group: Ints) -> Floats:
-    """Less their mean in each group."""
+    """Ratings less their mean in each group."""
     size = np.bincount(group)
     moved: Floats = ratings - (sum_by(group, ratings, len(size)) / np.maximum(size, 1))[group]
     return moved

@@ -84,7 +84,7 @@ class Shrunk:
 
     @property
     def largest(self) -> int:
-        """The group with most agents: whose two numbers are told."""
+        """The number of the group with most agents, whose prior and kappa are reported."""
         return int(np.argmax(np.bincount(self.group, minlength=1)))
 
 
@@ -331,14 +331,14 @@ def most_likely(height: Callable[[Ints], Floats], size: int, count: int) -> Ints
 
 
 def _chance(pairs: Pairs, ratings: Floats) -> Floats:
-    """That the left agent of each pair comes out above, by the line; never 0 or 1."""
+    """The chance of the left agent of each pair to win, by Bradley-Terry ratings; never 0 or 1."""
     lead = np.clip(ratings[pairs.left] - ratings[pairs.right], -30, 30)
     chance: Floats = 1 / (1 + np.exp(-lead))
     return chance
 
 
 def _posterior(pairs: Pairs, ratings: Floats, kappa: Floats) -> Pairs:
-    """Wins and losses of each pair by the votes and by the line together."""
+    """Posterior wins and losses of each pair: those of the votes plus kappa times what the line expects."""
     chance, weight = _chance(pairs, ratings), kappa[pairs.left]
     won = pairs.wins + pairs.ties / 2 + weight * chance
     lost = pairs.losses + pairs.ties / 2 + weight * (1 - chance)

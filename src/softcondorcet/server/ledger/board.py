@@ -1,4 +1,4 @@
-"""The state of one board: a fold over its ledger, with its votes as columns that only grow.
+"""The state of one board in memory, computed from its ledger: votes as columns that only grow, ratings and counts.
 
 Ratings are Elo points. They follow votes as they come, by one step of Elo each, from where the last fit left them. A
 fit of all votes is made elsewhere; when it comes back, the steps of the votes that came meanwhile are made again on top
@@ -131,7 +131,7 @@ class Votes:
 
     @property
     def most_agent(self) -> int:
-        """The greatest number of an agent that stands in a vote; -1 where there is none."""
+        """The largest agent number in any vote; -1 if there are no votes."""
         return max(self._agent, default=-1)
 
     def retract(self, vote: int) -> None:
@@ -145,7 +145,7 @@ class Votes:
         self.removals += 1
 
     def place(self, vote: int) -> int | None:
-        """Where the vote with this id stands."""
+        """The place of the vote with this id in the columns; None if there is no such vote."""
         place = bisect_left(self._id, vote)
         return place if place < len(self) and self._id[place] == vote else None
 
@@ -177,7 +177,7 @@ class Votes:
         return kept
 
     def steps(self, first: int) -> tuple[Ints, Ints, Ints, Floats, Ints]:
-        """The votes from place `first` on: start, agent, tier, weight; and those that were welcome when they came."""
+        """The votes from place `first` on as arrays, and which of them were cast by voters not in quarantine then."""
         start = np.array(self._start[first:])
         entries = slice(int(start[0]), None)
         columns = np.array(self._agent[entries]), np.array(self._tier[entries]), np.array(self._weight[first:]) / MICRO
@@ -239,7 +239,7 @@ class _Counts:
 
 @dataclass
 class Board:
-    """What is known of a board. The thread that writes changes it; others take snapshots."""
+    """A board in memory. The thread that writes the ledger changes it; others take snapshots."""
 
     id: int
     name: str
@@ -257,13 +257,13 @@ class Board:
         self._lock, self._counting = RLock(), Lock()
         self.by_group: dict[str, Fit] = {}  # of the votes of each group that the last fit saw
         self._compared = 0
-        self._said: list[int] = []  # rows that are no votes but say something of them
+        self._removals: list[int] = []  # rows that retract votes, quarantine voters or release them
         self._values, self._stepped = np.empty(0), 0  # ratings, after the votes before this place
         self._counts: _Counts | None = None
         self._snapshot: tuple[float, Snapshot] | None = None
 
     def tell(self, rows: Sequence[Entry], names: Sequence[str]) -> None:
-        """Update the board by rows of the ledger, and by the agents that they name for the first time."""
+        """Add rows of the ledger to the board, with the agents that they name for the first time."""
         with self._lock:
             self.agents.extend(names)
             for entry in rows:
@@ -288,14 +288,14 @@ class Board:
             self.votes.add(entry)
             self._compared += n_compared(entry.body)
             return
-        self._said.append(entry.id)
+        self._removals.append(entry.id)
         if entry.kind == "retract":
             self.votes.retract(int(entry.body["vote"]))
         else:
             self.votes.quarantine(str(entry.voter), release=entry.kind == "release")
 
     def adopt(self, fit: Fit, by_group: Mapping[str, dict[str, Any]] | None = None) -> None:
-        """Go on from a new fit: take its ratings, then one online step for each vote that came after it."""
+        """Start from a new fit: take its ratings, then make one online step for each vote that came after it."""
         if is_older(fit):
             _log.warning("board %s: its last fit has ratings of 0 to 100; they are shown in Elo points", self.name)
             fit = converted(fit, self.votes_upto(fit.last))
@@ -307,7 +307,7 @@ class Board:
             self._values, self._stepped = fit.values.copy(), self.votes.after(fit.last)
 
     def _step(self) -> None:
-        """One step of Elo, when somebody looks, for each vote since the last that was welcome, in their order."""
+        """Bring ratings up to date: one step of Elo for each vote since the last call, but for voters in quarantine."""
         from softcondorcet.kernels.batch import frozen
         from softcondorcet.kernels.bradley_terry import run_elo
 
@@ -361,20 +361,20 @@ class Board:
         return snapshot_id(self.last, self.fit)
 
     @property
-    def last_said(self) -> int:
-        """The last row that changed which votes count."""
-        return self._said[-1] if self._said else 0
+    def last_removal(self) -> int:
+        """The last row that changed which votes count: a retraction, a quarantine or a release."""
+        return self._removals[-1] if self._removals else 0
 
     @property
     def behind(self) -> int:
-        """Number of rows that came after the last fit: votes, and removals of votes."""
+        """Number of rows that the last fit does not know: votes, and removals of votes."""
         seen = self.fit.last if self.fit else 0
-        said = len(self._said) - bisect_right(self._said, seen)
-        return len(self.votes) - self.votes.after(seen) + said
+        removals = len(self._removals) - bisect_right(self._removals, seen)
+        return len(self.votes) - self.votes.after(seen) + removals
 
     @property
     def pending(self) -> bool:
-        """Whether ratings mean nothing until the next fit: it is the first, or votes have doubled since the last."""
+        """Whether to show no ranks until the next fit: there is none yet, or votes have doubled since the last."""
         if not self.fitted or not len(self.votes):
             return False
         return self.fit is None or len(self.votes) - self.votes.after(self.fit.last) > self.fit.n_votes

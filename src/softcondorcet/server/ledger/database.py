@@ -45,7 +45,7 @@ class Locked(DataError):  # noqa: N818
 
 
 class Lock:
-    """A file that this process has to itself. With `make` it is made if it is not there."""
+    """An exclusive lock on a file, held by this process. With `make` the file is created if it is missing."""
 
     def __init__(self, path: str, *, make: bool = False) -> None:
         self._path, self._real = path, os.path.realpath(path)  # whatever link it was called by
@@ -98,7 +98,7 @@ class Lock:
                 return file
 
     def close(self, *, failed: bool = False) -> None:
-        """Let go of the file; after a failure, what was made here goes too."""
+        """Release the lock; after a failure, remove the files that were created here."""
         for name in self._made:
             if name == self._beside:
                 _remove(name)
@@ -258,13 +258,13 @@ class Sqlite:
             raise
 
     def _expect_votes(self) -> None:
-        """Leave a database of something else as it is."""
+        """Refuse a database that holds something else than votes."""
         tables = {name for (name,) in self.run("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if tables and "migration" not in tables:
             raise sqlite3.DatabaseError(f"it has other tables: {', '.join(sorted(tables))[:80]}")
 
     def copy(self, path: str) -> None:
-        """All of it, as it is at one moment, to another file."""
+        """Copy the whole database, as it is at one moment, to another file."""
         with self._in_words(), closing(sqlite3.connect(path)) as target:
             self._connection.backup(target)
             target.execute("PRAGMA journal_mode=DELETE")  # one file, with nothing beside it
@@ -291,7 +291,7 @@ class Sqlite:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """What went wrong, in words of this module."""
+        """Translate errors of the driver to those of this module."""
         try:
             yield
         except sqlite3.DatabaseError as error:
@@ -325,11 +325,11 @@ class Sqlite:
         return Sqlite(self.path, write=False)
 
     def reconnect(self) -> None:
-        """A file does not go away; what was read of it may have been bad, and is read again."""
+        """Drop what was cached of the file, which may have been read wrong; the file itself stays open."""
         self.run("PRAGMA shrink_memory")
 
     def close(self, *, failed: bool = False) -> None:
-        """After a failure, a file that was made only now goes too."""
+        """Close the connection; after a failure, remove a file that was created here."""
         if hasattr(self, "_connection"):
             self._connection.close()
         if self._lock is not None:
@@ -396,7 +396,7 @@ class Postgres:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """What went wrong, in words of this module."""
+        """Translate errors of the driver to those of this module."""
         import psycopg
 
         try:

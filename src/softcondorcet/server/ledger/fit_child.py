@@ -1,4 +1,4 @@
-"""A fit in a process that gives way from its first moment: loading what it needs takes longer than a vote may wait."""
+"""Entry point of the process that fits a board: it lowers its priority before it loads anything."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def give_way() -> None:
-    """A low priority, and one core: the others are for votes. Threads that begin later are bound by it too."""
+    """Take a low priority and one core, so that votes have the others. Later threads inherit both."""
     os.nice(10)
     if hasattr(os, "sched_setaffinity"):  # not on macOS, where the priority has to do
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})

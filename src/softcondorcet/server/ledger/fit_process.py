@@ -1,4 +1,4 @@
-"""A fit of all votes of a board, in a process of its own, so that votes go on being taken at the same pace.
+"""Fits all votes of a board in a process of its own, so that the server keeps accepting votes meanwhile.
 
 Votes go in as NumPy arrays, what was found out comes back as JSON: ratings, intervals, other methods, doubts about the
 data, and how little it would take to change the answer. Nothing that could run as code passes either way.
@@ -56,7 +56,7 @@ class Job(msgspec.Struct):
 
 
 def pack(profile: Profile, voters: Ints, job: Job) -> bytes:
-    """Votes and what to do with them as bytes for another process."""
+    """A job and its votes as bytes, to be sent to the fit process."""
     columns = {name: getattr(profile, name) for name in _COLUMNS if getattr(profile, name) is not None}
     packed = io.BytesIO()
     np.savez(packed, voter=voters, job=np.frombuffer(msgspec.json.encode(job), np.uint8), **columns)
@@ -150,7 +150,7 @@ def _not_searched(why: str) -> Found:
 
 
 def robust(profile: Profile) -> dict[str, Any]:
-    """How few votes would change the first place, and which groups or agents it hangs on."""
+    """How few votes would change the first place, and which groups or agents it depends on."""
     from softcondorcet.evaluation.robustness import robustness
     from softcondorcet.methods.sco import sco
 

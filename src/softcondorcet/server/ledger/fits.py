@@ -88,7 +88,7 @@ class Fits:
             except Exception as error:
                 if not self.broken:
                     _log.error("the loop of fits: %s", place(error))
-                self.broken = f"fits cannot be made: {_said(error)}"
+                self.broken = f"fits cannot be made: {_words_of(error)}"
 
     def due(self, board: Board) -> bool:
         """Whether there is something new, and enough time has passed.
@@ -99,7 +99,7 @@ class Fits:
         seen, earliest, n_votes = self._tried.get(board.id, (_seen(board), 0.0, 0))
         if not board.fitted or board.last <= seen or now < self._rest.get(board.id, 0.0):
             return False
-        return now >= earliest or board.last_said > seen or len(board.votes) > 2 * n_votes
+        return now >= earliest or board.last_removal > seen or len(board.votes) > 2 * n_votes
 
     async def attempt(self, board: Board) -> None:
         """Fit a board. An error is logged, and the fit tried again later."""
@@ -108,7 +108,7 @@ class Fits:
             await self.fit(board)
         except Exception as error:
             self.n_failed += 1
-            self.failure = f"a fit could not be made: {_said(error)}"
+            self.failure = f"a fit could not be made: {_words_of(error)}"
             self._rest[board.id] = time.monotonic() + max(self.again, _pause(time.monotonic() - began))
             _log.error("a fit of board %s: %s", board.name, error if isinstance(error, FitFailed) else place(error))
 
@@ -144,7 +144,7 @@ class Fits:
         said = False
         while True:
             try:
-                fit: Fit = await self._write(lambda made: keep(made, board.id, last, result))
+                fit: Fit = await self._write(lambda transaction: keep(transaction, board.id, last, result))
                 return fit
             except (DiskFull, Gone, Damaged) as error:
                 if not said:
@@ -244,8 +244,8 @@ def _pause(took: float) -> float:
     return took * (1 / _SHARE - 1)
 
 
-def _said(error: Exception) -> str:
-    """What an error of the machine says; of others only what kind it is, since they may hold names."""
+def _words_of(error: Exception) -> str:
+    """The message of an error of the machine; of any other only its type, since its message may hold names."""
     if isinstance(error, FitFailed):
         return str(error)
     return (error.strerror or type(error).__name__) if isinstance(error, OSError) else type(error).__name__

@@ -39,22 +39,22 @@ def name(text: str, what: str) -> str:
     if len(text) > _LONGEST_RAW:
         raise BadName(f"{what}: expected at most {LONGEST} letters, got {len(text):,}")
     if text.isascii() and text.isprintable() and text == text.strip() and "  " not in text:
-        made = text
+        normal = text
     else:
         unseen = _IGNORABLE.search(text)
         letter = unseen[0] if unseen else next((c for c in text if unicodedata.category(c) in _INVISIBLE), None)
         if letter is not None:
             raise BadName(f"{what}: expected visible letters, got U+{ord(letter):04X}")
-        made = " ".join(unicodedata.normalize("NFC", text).split())
-    if not made:
+        normal = " ".join(unicodedata.normalize("NFC", text).split())
+    if not normal:
         raise BadName(f"{what}: expected a name, got nothing")
-    if len(made) > LONGEST:
-        raise BadName(f"{what}: expected at most {LONGEST} letters, got {len(made):,}")
-    return made
+    if len(normal) > LONGEST:
+        raise BadName(f"{what}: expected at most {LONGEST} letters, got {len(normal):,}")
+    return normal
 
 
 class Busy(Exception):  # noqa: N818
-    """The error of a request that would be one too many right now. It may be sent again soon."""
+    """The error of a request that came while too many others were under way. It may be sent again soon."""
 
 
 class Buckets:
@@ -148,7 +148,7 @@ class PairLimit:
         return taken
 
     def give_back(self, board: Board, taken: int) -> None:
-        """The votes are on the board, or will not be."""
+        """End a reservation: the votes were written, or refused."""
         self._promised[board.id] -= taken
 
     def _needed(self, board: Board, votes: Sequence[Sequence[Sequence[str]]], most: int) -> int:

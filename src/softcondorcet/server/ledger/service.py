@@ -114,13 +114,13 @@ class Service:
         return self.fits.broken or self.fits.failure
 
     def _probe(self) -> None:
-        """While writing fails, find out now and then whether it still does: no vote may come to show it."""
+        """While writing fails, try again once a second: no vote may come that would show that it works again."""
         if self._writer is not None and self._writer.failing and time.monotonic() > self._probed + _PROBE:
             self._probed = time.monotonic()
             self._writer.probe()
 
     async def write(self, work: Work) -> Any:
-        """What `work` returned, once it is on disk. Raises what stopped it."""
+        """Run `work` in the next commit; its result once that is on disk, or the error that stopped it."""
         assert self._writer is not None
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
@@ -132,14 +132,14 @@ class Service:
         return await answer
 
     async def new_board(self, name: str, title: str) -> Board:
-        """An empty board."""
+        """Create an empty board."""
 
-        def work(made: Transaction) -> Board:
-            if made.database.run("SELECT 1 FROM board WHERE name = ?", (name,)):
+        def work(transaction: Transaction) -> Board:
+            if transaction.database.run("SELECT 1 FROM board WHERE name = ?", (name,)):
                 raise Refused(f"there is a board {name!r} already")
-            number = (made.database.run("SELECT MAX(id) FROM board")[0][0] or 0) + 1
-            made.database.run(
-                "INSERT INTO board (id, name, title, made) VALUES (?, ?, ?, ?)", (number, name, title, made.now)
+            number = (transaction.database.run("SELECT MAX(id) FROM board")[0][0] or 0) + 1
+            transaction.database.run(
+                "INSERT INTO board (id, name, title, made) VALUES (?, ?, ?, ?)", (number, name, title, transaction.now)
             )
             return Board(number, name, title)
 
@@ -148,17 +148,19 @@ class Service:
         return board
 
     async def new_token(self, board: Board | None, scope: tokens.Scope, label: str) -> tuple[tokens.Token, str]:
-        token, secret = await self.write(lambda made: tokens.add(made, board.id if board else None, scope, label))
+        token, secret = await self.write(
+            lambda transaction: tokens.add(transaction, board.id if board else None, scope, label)
+        )
         self.tokens = [*self.tokens, token]
         return token, secret
 
     async def revoke(self, number: int) -> None:
-        await self.write(lambda made: tokens.revoke(made, number))
+        await self.write(lambda transaction: tokens.revoke(transaction, number))
         self.tokens = [replace(token, revoked=time.time()) if token.id == number else token for token in self.tokens]
 
 
 def load(database: Database) -> list[Board]:
-    """All boards as their ledgers and last fits say they are."""
+    """Load all boards: replay each ledger, starting from its last fit."""
     boards = []
     for number, name, title in database.run("SELECT id, name, title FROM board ORDER BY id"):
         rows = database.run("SELECT id, last, made, body FROM fit WHERE board = ? ORDER BY id DESC LIMIT 1", (number,))

@@ -50,15 +50,15 @@ def find(tokens: list[Token], secret: str) -> Token | None:
     return match
 
 
-def add(made: Transaction, board: int | None, scope: Scope, label: str) -> tuple[Token, str]:
-    """A new token and its secret, which nothing can show again."""
+def add(transaction: Transaction, board: int | None, scope: Scope, label: str) -> tuple[Token, str]:
+    """Create a token; its secret is returned here and stored nowhere."""
     secret = f"sco_{secrets.token_urlsafe(24)}"
-    number = (made.database.run("SELECT MAX(id) FROM token")[0][0] or 0) + 1
-    token = Token(number, digest_of(secret), board, scope, label, made.now, None)
+    number = (transaction.database.run("SELECT MAX(id) FROM token")[0][0] or 0) + 1
+    token = Token(number, digest_of(secret), board, scope, label, transaction.now, None)
     row = token.id, token.digest, token.board, token.scope, token.label, token.made
-    made.database.run("INSERT INTO token (id, digest, board, scope, label, made) VALUES (?, ?, ?, ?, ?, ?)", row)
+    transaction.database.run("INSERT INTO token (id, digest, board, scope, label, made) VALUES (?, ?, ?, ?, ?, ?)", row)
     return token, secret
 
 
-def revoke(made: Transaction, number: int) -> None:
-    made.database.run("UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL", (made.now, number))
+def revoke(transaction: Transaction, number: int) -> None:
+    transaction.database.run("UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL", (transaction.now, number))

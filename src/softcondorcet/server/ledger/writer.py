@@ -138,7 +138,7 @@ class Transaction:
 
     def __init__(self, database: Database, first: int, known: dict[int, dict[str, int]]) -> None:
         self.database, self.now, self.next = database, time.time(), first
-        self.made: dict[int, list[Entry]] = defaultdict(list)
+        self.entries: dict[int, list[Entry]] = defaultdict(list)
         self.new: dict[int, dict[str, int]] = defaultdict(dict)
         self._known = known
         self._answers: dict[tuple[int, int, str], Answer] = {}
@@ -153,7 +153,7 @@ class Transaction:
         digest: str = "",
         most_agents: int = 2**31,
     ) -> Receipt:
-        """All of `asks`, in this order. With a `key`, once: one token's same key and digest is answered as before."""
+        """Write `asks` in this order; with a `key` that this token sent before with the same digest, nothing again."""
         if key is not None and (before := self.answered(board, key, token)) is not None:
             if before.digest != digest:
                 raise OtherBody("this Idempotency-Key was used before, with another body")
@@ -164,7 +164,7 @@ class Transaction:
             body = [[numbers[name] for name in tier] for tier in ask.body] if ask.kind == "vote" else ask.body
             about = token, ask.voter, ask.group, ask.weight, ask.winner
             when = self.now if ask.when is None else ask.when
-            self.made[board].append(Entry(self.next, board, ask.kind, when, *about, body))
+            self.entries[board].append(Entry(self.next, board, ask.kind, when, *about, body))
             self.next += 1
         receipt = Receipt(first, self.next - 1)
         if key is not None:
@@ -187,7 +187,7 @@ class Transaction:
         """Send the rows to the database."""
         run = self.database.many
         agents = [(board, number, name) for board, new in self.new.items() for name, number in new.items()]
-        rows = [(*entry[:-1], _text(entry.body)) for made in self.made.values() for entry in made]
+        rows = [(*entry[:-1], _text(entry.body)) for written in self.entries.values() for entry in written]
         answers = [(*at, *answer) for at, answer in self._answers.items()]
         if agents:
             run("INSERT INTO agent (board, number, name) VALUES (?, ?, ?)", agents)
@@ -260,12 +260,12 @@ class Writer:
         return 0.0 if oldest is None else time.monotonic() - oldest
 
     def probe(self) -> None:
-        """Find out, while no vote comes, whether what kept the database from being written is gone.
+        """Try to write while no vote comes, to see whether the database can be written again.
 
         It is a write that changes nothing. One that succeeds does not show that a damaged file is whole: only votes do.
         """
         if self._thread.is_alive() and not self.waiting and not self._damaged:
-            self.submit(lambda made: made.database.run("UPDATE board SET title = title"), lambda _: None)
+            self.submit(lambda transaction: transaction.database.run("UPDATE board SET title = title"), lambda _: None)
 
     def submit(self, work: Work, done: Done) -> None:
         """Run `work` in the next commit; `done` gets its answer once that is on disk."""
@@ -307,17 +307,19 @@ class Writer:
         try:
             if self._unsure:
                 self._find_again()
-            made = Transaction(self._database, self._next, self._known)
+            transaction = Transaction(self._database, self._next, self._known)
             with self._database.transaction():
-                answers = [_attempt(work, made) for work, _ in jobs]
-                made.flush()
+                answers = [_attempt(work, transaction) for work, _ in jobs]
+                transaction.flush()
         except Exception as error:
             if isinstance(error, Gone | DiskFull | Damaged):
                 self._fail(error)
             answers = [error] * len(jobs)
         else:
             self._recover()
-            self._take(made.next, made.made, {board: list(new) for board, new in made.new.items()})
+            self._take(
+                transaction.next, transaction.entries, {board: list(new) for board, new in transaction.new.items()}
+            )
         finally:
 
             def answer() -> None:
@@ -327,7 +329,7 @@ class Writer:
             self._deliver(answer)
 
     def _fail(self, error: Exception) -> None:
-        """Nothing of a commit is known to be written. Logged once, however long it lasts."""
+        """Note that a commit failed, and log it once, however long that lasts."""
         if not self.failing:
             self._failing_since = time.monotonic()
             _log.error("no votes are written: %s", error)
@@ -339,24 +341,26 @@ class Writer:
             _log.warning("votes are written again, after %.0f s", time.monotonic() - self._failing_since)
             self.failing, self._damaged = "", False
 
-    def _take(self, following: int, made: Mapping[int, Sequence[Entry]], names: Mapping[int, Sequence[str]]) -> None:
-        """What a commit wrote is known from now on."""
+    def _take(self, following: int, written: Mapping[int, Sequence[Entry]], names: Mapping[int, Sequence[str]]) -> None:
+        """Pass on what a commit wrote: to the known agents, and to ``on_commit``."""
         self._next = following
         for board, new in names.items():
             known = self._known[board]
             known.update(zip(new, range(len(known), len(known) + len(new)), strict=True))
-        for board, rows in made.items():
+        for board, rows in written.items():
             self._on_commit(board, rows, names.get(board, ()))
 
     def _find_again(self) -> None:
         """Connect again, and take in what was committed although the connection was lost before it said so."""
         self._database.reconnect()
         boards = self._database.run("SELECT DISTINCT board FROM ledger WHERE id >= ?", (self._next,))
-        made = {board: list(entries(self._database, board, self._next - 1)) for (board,) in boards}
-        names = {board: [n for n in agents_of(self._database, board) if n not in self._known[board]] for board in made}
-        following = max((rows[-1].id + 1 for rows in made.values()), default=self._next)
+        written = {board: list(entries(self._database, board, self._next - 1)) for (board,) in boards}
+        names = {
+            board: [n for n in agents_of(self._database, board) if n not in self._known[board]] for board in written
+        }
+        following = max((rows[-1].id + 1 for rows in written.values()), default=self._next)
         self._unsure = False
-        self._take(following, made, names)
+        self._take(following, written, names)
 
 
 def _attempt(work: Work, transaction: Transaction) -> Any:

@@ -65,7 +65,7 @@ def counted(database: Database, board: Board, wanted: Filter, *, voters: bool = 
 
 
 def _only(rows: Iterator[Entry], ids: Iterator[int]) -> Iterator[Entry]:
-    """The rows with these ids; rows and ids ascend."""
+    """The rows with these ids; both are in ascending order."""
     wanted = next(ids, None)
     for entry in rows:
         if wanted is None:

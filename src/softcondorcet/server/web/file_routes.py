@@ -154,16 +154,16 @@ class FileVotes:
         board, service, key, number = self.board, self.site.service, self.key, self.token
         file, most = f"import\n{digest}", service.settings.most_agents
 
-        def work(made: Transaction) -> tuple[Receipt | None, Answer | None]:
-            before = made.answered(board.id, file)
+        def work(transaction: Transaction) -> tuple[Receipt | None, Answer | None]:
+            before = transaction.answered(board.id, file)
             if self.preview:
                 return None, before
-            sent_again = key is not None and made.answered(board.id, key, number) is not None
+            sent_again = key is not None and transaction.answered(board.id, key, number) is not None
             if before is not None and not self.again and not sent_again:
                 raise ImportedBefore(_when(before))
-            receipt = made.write(board.id, votes, token=number, key=key, digest=digest, most_agents=most)
+            receipt = transaction.write(board.id, votes, token=number, key=key, digest=digest, most_agents=most)
             if before is None:
-                made.remember(board.id, file, receipt)
+                transaction.remember(board.id, file, receipt)
             return receipt, before
 
         room = await service.pairs.reserve(board, [] if self.preview else votes)

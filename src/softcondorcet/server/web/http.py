@@ -138,7 +138,7 @@ class Operation:
 
 
 class Routes(list[Operation]):
-    """A table of operations, filled by decorators above their handlers."""
+    """A table of operations; decorators above the handlers fill it."""
 
     def __init__(self, tag: str = "", **common: Any) -> None:
         super().__init__()
@@ -346,7 +346,7 @@ class HostGuard:
                 await problem(500, "something went wrong here; the log says where")(scope, receive, answer)
 
     async def _head(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """As GET, with nothing after the headers: what is made of a body, however long, goes nowhere."""
+        """Answer HEAD: as GET, without the body."""
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""Votes from a file that somebody sends, read by the readers of the library in a process of its own.
+"""Reads uploaded files of votes in a process of its own, with limits on memory and time.
 
 Reading a file may take time and memory in no proportion to its size: here it holds up no vote, and ends at a limit.
 """
@@ -153,7 +153,7 @@ def _times(profile: Profile) -> Sequence[float | None]:
 
 
 def _winners(profile: Profile) -> Sequence[str | None]:
-    """For votes over two agents, which side won: whether the one shown first wins more often is asked of them later."""
+    """For battles, which side won: the check for position bias needs it later."""
     known: Sequence[str | None] = [None] * profile.n_votes
     if profile.turned is not None:
         tied = profile.tier[profile.start[1:] - 1] == 0
@@ -164,7 +164,7 @@ def _winners(profile: Profile) -> Sequence[str | None]:
 
 
 def _says(vote: Ask, winner: str | None) -> bool:
-    """Whether this word can be the winner of a battle."""
+    """Whether this is a winner that fits the vote."""
     return sum(map(len, vote.body)) == 2 and winner in WINNERS and len(WINNERS[winner]) == len(vote.body)
 
 

@@ -123,7 +123,7 @@ class Ticket:
         return f"ticket\n{self.text}"
 
     def played(self, blind: Ask) -> Ask:
-        """A vote between "a" and "b" as one between the two agents."""
+        """The blind vote between "a" and "b" as a vote between the two agents."""
         agents = {"a": self.a, "b": self.b}
         return blind._replace(body=[[agents[side] for side in tier] for tier in blind.body], group=self.task)
 
@@ -147,15 +147,17 @@ class Matches:
         for board, *sample in database.run("SELECT board, task, agent, answer FROM sample ORDER BY board, task, agent"):
             self.show(board, [Sample(*sample)])
 
-    def keep(self, made: Transaction, board: int, samples: Sequence[Sample]) -> None:
-        """Write answers; one to the same task by the same agent takes the place of that before."""
-        stored = made.database.run("SELECT COALESCE(SUM(LENGTH(answer)), 0) FROM sample WHERE board = ?", (board,))
+    def keep(self, transaction: Transaction, board: int, samples: Sequence[Sample]) -> None:
+        """Write answers; a new one replaces that of the same agent to the same task."""
+        stored = transaction.database.run(
+            "SELECT COALESCE(SUM(LENGTH(answer)), 0) FROM sample WHERE board = ?", (board,)
+        )
         if int(stored[0][0]) + sum(len(sample.answer) for sample in samples) > self._letters:
             raise Refused(f"the answers of a board may have {self._letters:,} letters in all, and would have more")
-        made.database.many(_UPSERT, [(board, s.task, s.agent, s.answer) for s in samples])
+        transaction.database.many(_UPSERT, [(board, s.task, s.agent, s.answer) for s in samples])
 
     def show(self, board: int, samples: Sequence[Sample]) -> None:
-        """From now on matches may have these answers, which are on disk."""
+        """Use these answers, which are on disk, in matches from now on."""
         for sample in samples:
             answers = self._answers[board].setdefault(sample.task, {})
             if len(answers) == 1 and sample.agent not in answers:
@@ -184,7 +186,7 @@ class Matches:
         return task, a, b
 
     def find(self, board: int, text: str) -> Ticket:
-        """What a ticket stands for, used or not, until its hour is over."""
+        """The match of a ticket, used or not, until it expires after an hour."""
         ticket = self._tickets[board].get(text)
         if ticket is None or ticket.until < self._now():
             raise Refused("ticket: expected one that /match.json gave within the last hour")
@@ -245,7 +247,7 @@ async def samples(call: Call[NoQuery]) -> Response:
     """What agents answered to tasks: up to 1,000, all or none. A new answer takes the place of an earlier one."""
     call.site.auth.allow(call.request, call.board, "admin")
     found = read(await call.body())
-    await call.service.write(lambda made: call.site.matches.keep(made, call.board.id, found))
+    await call.service.write(lambda transaction: call.site.matches.keep(transaction, call.board.id, found))
     call.site.matches.show(call.board.id, found)
     return json_response(SamplesKept(len(found), call.board.name), 201)
 
@@ -278,7 +280,7 @@ async def vote_page(call: Call[NoQuery]) -> Response:
 
 @page_routes.post("/vote")
 async def vote(call: Call[NoQuery]) -> Response:
-    """What the form sends; the answer says what became of it, and shows the next pair."""
+    """Take the vote of the form; the page says what became of it and shows the next pair."""
     try:
         given = _fields(await call.body())
     except REFUSALS as error:

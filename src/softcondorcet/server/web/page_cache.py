@@ -47,8 +47,8 @@ def html(template: str, *, about: dict[str, Any], root: str, here: str = "", twi
 
     pages = (*PAGES, ("Boards", f"{root}boards"))
     common = {"icon": ICON, "version": __version__, "static": address, "pages": pages, "moment": moment, "count": count}
-    made = _environment().get_template(template)
-    return made.render(about=about, root=root, here=here, twin=twin, **common, **given)
+    page = _environment().get_template(template)
+    return page.render(about=about, root=root, here=here, twin=twin, **common, **given)
 
 
 @cache
@@ -80,7 +80,7 @@ def address(name: str) -> str:
 
 
 def moment(time: float) -> Any:
-    """A time as HTML, which the script of the page rewrites in local words."""
+    """A time as HTML; the script of the page shows it in local time."""
     from markupsafe import Markup
 
     exact = datetime.fromtimestamp(time, UTC)
@@ -154,16 +154,16 @@ class PageCache:
             began = self._clock()
             text, etag = await make()
             packed = await asyncio.to_thread(pack, text.encode())
-            made = Page(packed, etag, version, self._clock() - began)
-            self._keep(key, made)
-            return made
+            page = Page(packed, etag, version, self._clock() - began)
+            self._keep(key, page)
+            return page
         finally:
             del self._making[key]
 
-    def _keep(self, key: Hashable, made: Page) -> None:
+    def _keep(self, key: Hashable, page: Page) -> None:
         before = self._kept.pop(key, None)
-        self.bytes += len(made.packed) - (len(before.packed) if before else 0)
-        self._kept[key] = made
+        self.bytes += len(page.packed) - (len(before.packed) if before else 0)
+        self._kept[key] = page
         while self.bytes > self.most and len(self._kept) > 1:
             _, gone = self._kept.popitem(last=False)
             self.bytes -= len(gone.packed)

@@ -133,8 +133,8 @@ async def put(
     digest = hashlib.sha256(body).hexdigest() if key else ""
     most = service.settings.most_agents
 
-    def work(made: Transaction) -> Receipt:
-        return made.write(board.id, asks, token=token, key=key, digest=digest, most_agents=most)
+    def work(transaction: Transaction) -> Receipt:
+        return transaction.write(board.id, asks, token=token, key=key, digest=digest, most_agents=most)
 
     room = await service.pairs.reserve(board, asks)
     try:
@@ -179,7 +179,7 @@ def key_of(request: Request) -> str | None:
 
 
 async def take(site: Site, request: Request, board: Board, key: str | None) -> tuple[VoteAnswer, bool]:
-    """Write the votes of a request; the answer, and whether it was given before."""
+    """Check and write the votes of a request; the answer, and whether the same request was answered before."""
     service = site.service
     token = site.auth.allow(request, board, "vote")
     body = await body_of(request, service.settings.body_seconds)
