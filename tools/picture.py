@@ -15,7 +15,7 @@ import softcondorcet as sc
 
 PICTURE = Path(__file__).parent.parent / "docs" / "report.png"
 # Down to the first agent below the circle.
-TOP: FloatRect = {"x": 85, "y": 45, "width": 830, "height": 755}
+TOP: FloatRect = {"x": 12, "y": 45, "width": 976, "height": 705}
 
 if __name__ == "__main__":
     with TemporaryDirectory() as folder, sync_playwright() as driver:

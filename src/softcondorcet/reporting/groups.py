@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from softcondorcet.columns import VOTER, Column
+from softcondorcet.columns import VOTER
 from softcondorcet.errors import DataError
 from softcondorcet.evaluation.budget import fit_cost, fits_worth
 from softcondorcet.formatting import number
 from softcondorcet.profile import Profile
 from softcondorcet.uncertainty.by_group import ByGroup, by_group
-from softcondorcet.uncertainty.group_differences import Difference, group_differences
 
 # So many groups a column may have, panels a report, agents a table, and sentences a list.
 _MOST, _PANELS, _AGENTS, _SAID = 12, 2, 15, 8
@@ -28,8 +27,8 @@ _WANTED = ("language", "category", "topic", "domain", "task", "benchmark", "subj
 class GroupPanel:
     """Ranks by the names of one `column`: `heads` are (name, votes), `rows` (agent, overall rank, cells by group).
 
-    A cell is a rank and "up" or "down" where the agent does better or worse there beyond chance, as `said` in words.
-    `tested`: whether that was asked at all.
+    A cell is a rank and "up" or "down" where the agent does better or worse there beyond chance, as `said` in words,
+    and `more` that are not said. `tested`: whether that was asked at all.
     """
 
     column: str
@@ -44,19 +43,30 @@ class GroupPanel:
 def group_panels(profile: Profile, method: str, options: Mapping[str, Any], seed: int = 0) -> list[GroupPanel]:
     """A panel for each of the columns that votes are best divided by; none where that would take too long."""
     panels: list[GroupPanel] = []
-    for name, column in _columns(profile):
-        if len(panels) == _PANELS or fits_worth(profile, options) < 2:
+    for name in _columns(profile):
+        if len(panels) == _PANELS or _too_large(profile, options):
             break
         try:
             found = by_group(profile, name, method, most=_MOST, least=_FEWEST, seed=seed, **options)
         except DataError:
             continue
         if len(found) > 1:
-            panels.append(_panel(profile, found, column, options))
+            panels.append(_panel(found, profile.noun))
     return panels
 
 
-def _columns(profile: Profile) -> Iterator[tuple[str, Column]]:
+def groups_left_out(profile: Profile, options: Mapping[str, Any]) -> list[str]:
+    """What is said where there are groups, but rating each of them takes too long."""
+    if not _too_large(profile, options) or next(_columns(profile), None) is None:
+        return []
+    return [f"There are no ranks by group: rating {number(fit_cost(profile, options))} pairs again takes too long."]
+
+
+def _too_large(profile: Profile, options: Mapping[str, Any]) -> bool:
+    return fits_worth(profile, options) < 2
+
+
+def _columns(profile: Profile) -> Iterator[str]:
     """Columns with a few names that hold enough votes each, the most wanted first."""
     grouped = profile.group_by
     names = [grouped] if grouped is not None else []
@@ -69,13 +79,11 @@ def _columns(profile: Profile) -> Iterator[tuple[str, Column]]:
         assert column.codes is not None
         votes = np.bincount(column.codes, weights=profile.counts, minlength=len(column.names))
         if (votes >= _FEWEST).sum() >= 2 and (votes > 0).sum() <= _MOST:
-            yield name, column
+            yield name
 
 
-def _panel(profile: Profile, found: ByGroup, column: Column, options: Mapping[str, Any]) -> GroupPanel:
-    tested = fit_cost(profile, options) <= 10 * _MANY
-    assert column.codes is not None
-    differ = group_differences(profile, column.codes, column.names) if tested else []
+def _panel(found: ByGroup, noun: str) -> GroupPanel:
+    differ = found.differences or []
     kinds = {(one.agent, one.group): "up" if one.won > one.expected else "down" for one in differ}
     shown = list(found.groups.values())
     overall = found.overall
@@ -91,12 +99,9 @@ def _panel(profile: Profile, found: ByGroup, column: Column, options: Mapping[st
         for agent in placed
     ]
     heads = [(group.name, number(group.votes)) for group in shown]
-    return GroupPanel(found.column, heads, rows, _sentences(differ), max(len(differ) - _SAID, 0), tested, profile.noun)
+    tested, more = found.differences is not None, max(len(differ) - _SAID, 0)
+    return GroupPanel(found.column, heads, rows, [one.words() for one in differ[:_SAID]], more, tested, noun)
 
 
 def _rank(board: Any, agent: str) -> str:
     return str(board.place_of(agent) or "") if agent in board else ""
-
-
-def _sentences(differ: Sequence[Difference]) -> list[str]:
-    return [one.words() for one in differ[:_SAID]]

@@ -31,7 +31,7 @@ from softcondorcet.pairs import Pairs
 from softcondorcet.profile import Profile, as_profile
 from softcondorcet.ratings import Ratings
 from softcondorcet.reporting.analysis import Analysis, analyse, with_brief_names
-from softcondorcet.reporting.groups import group_panels
+from softcondorcet.reporting.groups import group_panels, groups_left_out
 from softcondorcet.reporting.table import parts, spans
 from softcondorcet.reporting.tasks import task_panel
 from softcondorcet.reporting.verdict import Verdict, title_of, verdict
@@ -318,6 +318,7 @@ def report(
     shown["table"] = parts(rows, analysis.ratings, says, top=top, noun=analysis.noun)
     shown["tasks"] = task_panel(profile, scores, analysis.ratings, options or {}, seed)
     shown["groups"] = group_panels(profile, method, options or {}, seed)
+    shown["cuts"] = [*analysis.cuts, *groups_left_out(profile, options or {})]
     shown["left_out"] = left_out(shown["table"].left_out, len(rows), path)
     made = now or datetime.now(UTC)
     html = render(shown, title or name, provenance(analysis, source, command, made, seed, profile.source))

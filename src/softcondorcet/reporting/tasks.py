@@ -72,7 +72,7 @@ def task_panel(
             score = signed(float(table.scores[best[0], t]), digits[t])
             firsts.append((table.tasks[t], winners, score, without.get(table.tasks[t], "")))
     tasks = shortened([table.tasks[t] for t in shown], _NAME)
-    return TaskPanel(tasks, rows, firsts[:TASKS], _decides(left_out), len(table.tasks))
+    return TaskPanel(tasks, rows, firsts[:TASKS], _decides(left_out, len(table.tasks)), len(table.tasks))
 
 
 def _score(table: TaskScores, agent: int, task: int, digits: int) -> Score:
@@ -92,13 +92,13 @@ def _left_out(profile: Profile, ratings: Ratings, options: Mapping[str, Any], se
         return None
 
 
-def _decides(found: Robustness | None) -> str:
+def _decides(found: Robustness | None, n_tasks: int) -> str:
     """Whether the first place hangs on a task, in a sentence."""
     changes = [] if found is None else found.of("group")
     if not changes:
         return ""
     top, moved = changes[0].top_before, [change for change in changes if change.top_changed]
-    tried = plural(len(changes), "task")
+    tried = plural(n_tasks, "task") if len(changes) == n_tasks else f"{len(changes)} of {n_tasks:,} tasks"
     if not moved:
         return f"{top} stays first without any one of {tried}."
     names = listing([change.name for change in moved], 6)

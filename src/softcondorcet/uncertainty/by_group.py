@@ -4,15 +4,18 @@ Each group is rated by itself. An agent has a rank in a group only where the vot
 they do not hold, and those that they never link to the others, have none. What differs is told among the same agents:
 the place of an agent in a group, and its place among the agents of that group by all votes.
 
-Cost: one fit per group, and as many more as there are resamples. Differences are described, not tested: an order
-of few votes differs from another by chance alone.
+An order of few votes differs from another by chance alone: which agents do better or worse in a group beyond chance
+is asked of the residuals (``group_differences``).
+
+Cost: one fit per group, and as many more as there are resamples; one more, and the comparisons of all votes, for what
+differs beyond chance, which is not asked of more than five million.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -31,12 +34,15 @@ from softcondorcet.metrics import normalized_kendall_tau_distance
 from softcondorcet.profile import Profile, as_profile
 from softcondorcet.ratings import Ratings
 from softcondorcet.uncertainty.bootstrap import bootstrap
+from softcondorcet.uncertainty.group_differences import Difference, group_differences
 from softcondorcet.uncertainty.intervals import Uncertainty
 
 # Periods that votes with times can be grouped by, as numpy calls them.
 PERIODS = {"year": "Y", "month": "M", "day": "D"}
 # Groups that a table for people has columns for, and the letters of their names.
 _SHOWN, _LETTERS = 8, 20
+# Differences that the summary tells, and comparisons above which none are looked for.
+_TOLD, _COMPARED = 5, 5_000_000
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,8 @@ class ByGroup:
     """Boards by group, and the board of all votes: what ``by_group`` gives.
 
     ``skipped`` are groups without a board, with the reason; ``more`` and ``more_votes`` count the smaller groups
-    that were left out because there are so many.
+    that were left out because there are so many. ``differences`` are the agents that do better or worse in a group than
+    chance allows, the surest first; None where that was not asked.
     """
 
     column: str
@@ -74,6 +81,7 @@ class ByGroup:
     more: int = 0
     more_votes: float = 0.0
     intervals: Uncertainty | None = None
+    differences: Sequence[Difference] | None = None
 
     def __getitem__(self, group: str) -> Ratings:
         return self.groups[group].board
@@ -147,7 +155,7 @@ class ByGroup:
             for move in self.moves()
         ] or ["no agent stands elsewhere than by all votes"]
         if self.moves(1):
-            lines.append("few votes alone make orders differ: nothing here says which differences are more than chance")
+            lines += self._beyond_chance()
         unranked = [name for name, group in self.groups.items() if group.apart]
         if unranked:
             lines.append(f"agents that a group never compares with its others have no rank there: {some(unranked)}")
@@ -160,6 +168,14 @@ class ByGroup:
         if len(self.groups) > _SHOWN:
             lines.append(f"the table has the {_SHOWN} largest groups; csv and json have all {len(self.groups)}")
         return [*lines, *(f"warning: {note}" for note in self.warnings())]
+
+    def _beyond_chance(self) -> list[str]:
+        if self.differences is None:
+            return ["few votes alone make orders differ: what is more than chance was not asked of so many votes"]
+        said = [f"beyond chance: {one.words()}" for one in self.differences[:_TOLD]]
+        if len(self.differences) > _TOLD:
+            said.append(f"beyond chance: {len(self.differences) - _TOLD} more; json has all")
+        return said or ["no agent does better or worse in a group than elsewhere, beyond chance"]
 
     def warnings(self) -> list[str]:
         """What limits the boards, each said once."""
@@ -185,6 +201,7 @@ class ByGroup:
             ],
             "overall": (self.intervals or self.overall).to_dict(top),
             "moves": self.moves(top),
+            "differences": None if self.differences is None else [asdict(one) for one in self.differences],
             "skipped": dict(self.skipped),
             "more": {"groups": self.more, "votes": self.more_votes},
             "warnings": self.warnings(),
@@ -278,7 +295,9 @@ def by_group(
         distance = normalized_kendall_tau_distance(board, overall)
         groups[name] = GroupBoard(name, float(weight[code]), board, distance, apart, ends)
     left = np.setdiff1d(np.arange(len(named.names)), chosen)
-    return ByGroup(column, overall, groups, skipped, len(left), float(weight[left].sum()), around)
+    compared = float((profile.length * (profile.length - 1.0)).sum()) / 2
+    differ = group_differences(profile, named.codes, named.names) if compared <= _COMPARED else None
+    return ByGroup(column, overall, groups, skipped, len(left), float(weight[left].sum()), around, differ)
 
 
 def _named(profile: Profile, column: str) -> Column:

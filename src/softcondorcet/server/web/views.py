@@ -87,10 +87,10 @@ def board(snapshot: Snapshot, overall: Snapshot | None, groups: Sequence[str], a
             ("agents", f"{len(rows):,}"),
             ("votes", f"{snapshot.n_votes:,}"),
             *([("weights", "each group the same")] if snapshot.fit and snapshot.fit.analysis.get("balanced") else []),
-            *([("votes that would change the top", _flipping(flip))] if flip and not snapshot.pending else []),
         ],
         "pending": f"A fit of {plural(snapshot.n_votes, 'vote')} is under way" if snapshot.pending else "",
         "since": since,
+        "flip": (flip or {}).get("words", ""),
         "wanted": asked.words() if overall is not None else "",
         "groups": sorted(groups),
         "asked": asked,
@@ -99,7 +99,7 @@ def board(snapshot: Snapshot, overall: Snapshot | None, groups: Sequence[str], a
         "robust": _robust(fit.robust),
     }
     if snapshot.pending:
-        view |= {"sure": "", "level": "", "summary": "", "unsure": ""}
+        view |= {"sure": "", "flip": "", "level": "", "summary": "", "unsure": ""}
     elif since:
         view["summary"] = ""
     return view
@@ -234,10 +234,6 @@ def ranks_over_time(snapshot: Snapshot, fits: Sequence[Rated]) -> tuple[list[str
 def _since(snapshot: Snapshot) -> int:
     """Votes that the last fit does not know."""
     return max(snapshot.n_votes - snapshot.fit.analysis["n_votes"], 0) if snapshot.fit else 0
-
-
-def _flipping(flip: View) -> str:
-    return f"{flip['votes']:,}" if flip.get("votes") is not None else f"at least {flip['bound']:,}"
 
 
 def _share(won: float, lost: float) -> str:
