@@ -110,7 +110,7 @@ def _columns(rows: Sequence[Row], names: bool) -> list[_Column]:
         stem, low, high = _ends(name)
         if low in known and high in known:
             if name == low:
-                found.append(_range_column(stem, known))
+                found.append(_range_column(stem, known[low], known[high]))
         else:
             found.append(_column(name, title, values))
     return [replace(column, natural=widest((column.title, *column.cells))) for column in found]
@@ -122,8 +122,7 @@ def _ends(name: str) -> tuple[str, str, str]:
     return (stem.rstrip("_"), f"{stem}low", f"{stem}high") if stem != name else (name, "", "")
 
 
-def _range_column(stem: str, known: Mapping[str, Sequence[Any]]) -> _Column:
-    low, high = (known[f"{stem}_{end}" if stem else end] for end in ("low", "high"))
+def _range_column(stem: str, low: Sequence[Any], high: Sequence[Any]) -> _Column:
     whole = all(isinstance(end, int) or end is None for end in (*low, *high))
     digits = _digits([*low, *high])
     cells = []
