@@ -33,6 +33,13 @@ BATTLES = {
         "1 x = y",
     ],
     "race,driver,position\n1,x,2\n1,y,1\n": ["1 y > x"],
+    "White,Black,Result\nx,y,1 - 0\ny,x,½ \u2013 ½\nx,y,- - +\n": ["1 x > y", "1 x = y", "1 y > x"],
+    "model_a,model_b,preference\nx,y,A is much better\nx,y,b is slightly better\nx,y,About the same\n": [
+        "1 x > y",
+        "1 y > x",
+        "1 x = y",
+    ],
+    "model_a,model_b,preference\nx,y,model_a_much_better\ny,z,model_b_slightly_better\n": ["1 x > y", "1 z > y"],
 }  # fmt: skip
 
 
@@ -52,6 +59,11 @@ SCORES: dict[str, dict[str, list[str]]] = {
     "model,task,latency_ms\nx,t,10\ny,t,20\n": {"t": ["x > y"]},
     "algo,env,seed,return\nx,ant,0,10\nx,ant,1,20\ny,ant,0,14\ny,ant,1,15\n": {"ant": ["x > y"]},
     "model,dataset,run,accuracy,loss\nx,d,0,.6,1.2\ny,d,0,.4,1.1\n": {"d": ["x > y"]},
+    # A row for each item, a column for each measure; turns are items.
+    "model,question_id,faithfulness,wer\nx,1,.9,.3\nx,2,.7,.4\ny,1,.8,.5\ny,2,.8,.4\n": {
+        "faithfulness": ["x > y", "y > x"], "wer": ["x = y", "x > y"],
+    },
+    "model,turn,score\nx,1,9\nx,2,8\ny,1,8\ny,2,8\n": {"all items": ["x = y", "x > y"]},
 }  # fmt: skip
 
 
@@ -98,6 +110,8 @@ CSV = "x.csv"
 WRONG: list[tuple[str, str, dict[str, Any], str]] = [
     ("model_a,model_b,opinion\nx,y,m\n", CSV, {}, "no column says who won; found 'opinion': --column winner=opinion"),
     ("white,black,moves\nx,y,e4\n", CSV, {}, "'white' and 'black', but no column says who won.*--column winner="),
+    ("rater,model_a,model_b,rating\n1,x,y,5\n", CSV, {}, "found 'rating': --column winner=rating"),
+    ("<!DOCTYPE html><table></table>", "x.html", {}, r"x\.html: HTML or XML .*; expected csv, Markdown"),
     ("a,b,p_a\nx,y,0.7\n", CSV, {}, "found 'p_a': --column winner=p_a"),
     ("winner,other\nx,y\n", CSV, {}, "no two columns of agents; found 'other': --column a=NAME --column b=NAME"),
     ("model,task,zork\nx,t,1\n", CSV, {}, "no column is the score .*found 'zork': --column score=zork"),

@@ -25,7 +25,7 @@ from softcondorcet.io.vote_columns import VoteRows, other_columns
 
 ITEM = (
     *("item", "item_id", "question_id", "sample_id", "doc_id", "instance_id", "problem_id", "example_id", "prompt_id"),
-    *("instance", "problem", "question", "example"),
+    *("instance", "problem", "question", "example", "turn"),
 )
 REPEAT = ("seed", "trial", "epoch", "run", "run_id", "repeat", "replicate", "attempt", "fold")
 METRIC = ("metric", "metric_name", "measure")

@@ -38,6 +38,7 @@ HIGHER = frozenset(
         *("score", "reward", "win", "winrate", "elo", "likelihood", "logprob", "pearson", "spearman"),
         *("correlation", "ndcg", "mrr", "map", "ap", "hit", "hits", "correct", "correctness"),
         *("success", "exact", "return", "returns", "grade", "rating", "psnr", "ssim", "iou", "dice", "r2"),
+        *("qem", "pem", "pqem", "contains", "resolved", "verify", "faithfulness", "relevancy", "factuality"),
         *("throughput", "comparable", "mc1", "mc2", "bertscore"),
     )
 )

@@ -65,8 +65,18 @@ _DRAWN = (
     "same",
     "both_good",
     "both good",
+    *("about the same", "the same", "similar", "about_the_same", "no preference", "equally good", "equally bad"),
+)
+# Points of a game that was won without being played.
+_FORFEITS = {"+--": 1.0, "--+": 0.0, "+/-": 1.0, "-/+": 0.0, "+:-": 1.0, "-:+": 0.0}
+# "A is much better": the side is what stands first.
+_BETTER = re.compile(
+    r"(.+?)[ _](?:is[ _])?(?:(?:much|slightly|a[ _](?:bit|lot|little)|significantly|marginally|somewhat|strongly"
+    r"|clearly|far)[ _])?(?:better|preferred|wins|won)"
 )
 _DAY = ("day",)
+# Columns that say no result, however few names they hold.
+_PEOPLE = ("rater", "judge", "annotator", "voter", "user", "language", "category", "date")
 _TITLES_OF_TIES = ("ties", "tie", "draws", "draw", "n_ties", "n_draws", "tied", "num_ties")
 # Columns that a profile's reader gets from battles in any case.
 _MADE = ("model_a", "model_b", "winner", "weight")
@@ -110,7 +120,7 @@ def missing_outcome(table: Table) -> str | None:
     pair = next(((x, y) for x, y in PLAYERS if table.find(x) and table.find(y)), None)
     if pair is None:
         return None
-    others = [title for title in table.columns if title.strip().casefold() not in pair]
+    others = [title for title in table.columns if title.strip().casefold() not in (*pair, *_PEOPLE)]
     named = next(
         (title for title in others if table.column(title).values and len(table.column(title).values) <= 4), None
     )
@@ -171,6 +181,7 @@ def _from_words(table: Table, a: str, b: str, column: str) -> list[float | None]
         **dict.fromkeys(_LOST, 0.0),
         **dict.fromkeys(_DRAWN, 0.5),
         **RESULTS,
+        **_FORFEITS,
         first: 1.0,
         second: 0.0,
     }
@@ -181,7 +192,8 @@ def _from_words(table: Table, a: str, b: str, column: str) -> list[float | None]
         meaning |= {"1": 1.0, "2": 0.0}
     shares: list[float | str | None] = []
     for value, word in zip(cells.values, plain, strict=True):
-        known = None if is_blank(value) or word in UNFINISHED else meaning.get(word, _share(word))
+        side = better[1] if word not in meaning and (better := _BETTER.fullmatch(word)) else word
+        known = None if is_blank(value) or word in UNFINISHED else meaning.get(side, _share(side))
         known = verdict[0] if known is None and (verdict := graded(str(value))) else known
         shares.append("?" if known is None and not (is_blank(value) or word in UNFINISHED) else known)
     found: list[float | None] = []
@@ -231,7 +243,7 @@ def _plain(value: object) -> str:
     """A result with plain dashes and halves: ``1\u20130`` is ``1-0``, ``\u00bd-\u00bd`` is ``1/2-1/2``."""
     word = str(value).strip().casefold().replace("\u00bd", "1/2")
     word = {"[[a]]": "a", "[[b]]": "b", "[[c]]": "tie"}.get(word, word)  # as judges are asked to write it
-    return re.sub("[\u2010-\u2015\u2212]", "-", word)
+    return re.sub(r"\s*-\s*", "-", re.sub("[\u2010-\u2015\u2212]", "-", word))
 
 
 def is_result(word: str) -> bool:

@@ -167,10 +167,10 @@ class Scores(Rows):
             self._extra(len(self.score), columns)
         self.score.append(score)
 
-    def add_failed(self, agent: str, task: str) -> None:
+    def add_failed(self, agent: str, task: str, item: Any = None) -> None:
         """A run that failed: below all scores of the task."""
         self.failed.append(len(self.score))
-        self.add(agent, task, float("nan"))
+        self.add(agent, task, float("nan"), item=item)
 
     def told(self, task: str, metric: str, higher: bool, place: str) -> None:
         """A file says whether higher is better; all must say the same of a task and metric."""

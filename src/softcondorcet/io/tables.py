@@ -120,6 +120,8 @@ def text_in(data: bytes, name: str) -> str:
 
 def text_table(text: str, name: str, format: str | None) -> tuple[Table, bool | None, Collection[str]]:
     """The table in a csv, tsv or Markdown text; what a lone ``1,234`` is there; and what to tell the user."""
+    if marked := re.match(r"\s*<(!doctype|html|head|body|table|\?xml)\b", text[:_HEAD], re.IGNORECASE):
+        raise DataError(f"{name}: HTML or XML (<{marked[1]}>); expected csv, Markdown, JSON or a workbook of the table")
     if format == "md" or (format is None and is_markdown(text)):
         tables = parse_markdown(text, name)
         if not tables:

@@ -18,6 +18,7 @@ from softcondorcet.formatting import some
 from softcondorcet.io import metric_names
 from softcondorcet.io.cells import Table, is_blank, shown
 from softcondorcet.io.column_names import AGENTS, SCORE, TASK
+from softcondorcet.io.item_scores import ITEM
 from softcondorcet.io.number_text import Numbers, comma_is_decimal, is_missing, read_flags, read_numbers
 from softcondorcet.io.outcomes import PLAYERS, read_matrix
 from softcondorcet.io.records import Battles, Options, Scores, name_of
@@ -66,38 +67,61 @@ def read_wide(
             return None
         return read_transposed(table, agent, cells[agent], columns, options)
     scores = Scores(table.name)
+    item = _item(table, agent, cells[agent])
+    columns = {title: column for title, column in columns.items() if title != item}
     tasks = _tasks(columns, options, scores)
-    blank = _blank_rows(cells[agent], columns, len(titles) > 1)
+    names = _row_names(table, agent, cells[agent], columns, len(titles) > 1, scores)
+    ignored = [title for title in texts if title not in (agent, item)]
+    repeats = [title for title in columns if title.strip().casefold() in _REPEATS]
+    if not named and not options.said and len(texts) == 1 and (matrix := read_matrix(table, agent, names, columns)):
+        return matrix
+    items = [name_of(cell, table.place(row), item) for row, cell in enumerate(cells[item])] if item else None
+    _refuse_twice(table, names, {title: columns[title].values for title in repeats}, items, ignored)
+    if ignored:
+        scores.notes.append(f"columns of text that are no task: {some(map(repr, ignored))}")
+    for title in tasks:
+        _column(table, title, columns[title], names, options, scores, items)
+    said = f"wide table: agents in {agent or 'the first column'!r}, {len(tasks):,} tasks ({some(tasks)})"
+    scores.notes.insert(0, f"{said}, items in {item!r}" if item else said)
+    return scores
+
+
+def _item(table: Table, agent: str, agents: list[Any]) -> str | None:
+    """The column of the items where agents have a row for each, and a column for each measure."""
+    item = table.find(*ITEM)
+    several = len({*map(str, agents)}) < len(agents)
+    return item if several and item != agent and agent.strip().casefold() in AGENTS else None
+
+
+def _row_names(
+    table: Table, agent: str, cells: list[Any], columns: dict[str, Numbers], several: bool, scores: Scores
+) -> list[str | None]:
+    """The agent of each row; None for rows without cells and for those that sum up others."""
+    blank = _blank_rows(cells, columns, several)
     names = [
         None if row in blank else _without_link(name_of(cell, table.place(row), agent or "the first column"))
-        for row, cell in enumerate(cells[agent])
+        for row, cell in enumerate(cells)
     ]
     if blank:
         scores.left_out["rows without any cell"] += len(blank)
     if sums := {row: name for row, name in enumerate(names) if name and _sums_up(name)}:
         names = [None if row in sums else name for row, name in enumerate(names)]
         scores.left_out[f"rows that sum up others: {some(map(repr, sums.values()))}"] += len(sums)
-    ignored = [title for title in texts if title != agent]
-    repeats = [title for title in columns if title.strip().casefold() in _REPEATS]
-    if not named and not options.said and len(texts) == 1 and (matrix := read_matrix(table, agent, names, columns)):
-        return matrix
-    _refuse_twice(table, names, {title: columns[title] for title in repeats}, ignored)
-    if ignored:
-        scores.notes.append(f"columns of text that are no task: {some(map(repr, ignored))}")
-    for title in tasks:
-        _column(table, title, columns[title], names, options, scores)
-    scores.notes.insert(
-        0, f"wide table: agents in {agent or 'the first column'!r}, {len(tasks):,} tasks ({some(tasks)})"
-    )
-    return scores
+    return names
 
 
-def _refuse_twice(table: Table, names: list[str | None], repeats: dict[str, Numbers], ignored: list[str]) -> None:
-    """An agent may stand in several rows only where a column such as seed tells them apart."""
+def _refuse_twice(
+    table: Table,
+    names: list[str | None],
+    repeats: dict[str, list[float]],
+    items: list[str] | None,
+    ignored: list[str],
+) -> None:
+    """An agent may stand in several rows only where a column such as seed or item tells them apart."""
     if repeats and not ignored:
         return  # averaged
     seen = set()
-    for row, key in enumerate(zip(names, *(column.values for column in repeats.values()), strict=True)):
+    for row, key in enumerate(zip(names, *repeats.values(), *([items] if items else []), strict=True)):
         if key[0] is not None and key in seen:
             again = f" with one {next(iter(repeats))}" if repeats else ""
             hint = (
@@ -171,7 +195,7 @@ def _column(
     names: Sequence[str | None],
     options: Options,
     scores: Scores,
-    task: str | None = None,
+    items: list[str] | None = None,
 ) -> None:
     if found.failed and options.failures is None:
         row = found.failed[0]
@@ -181,13 +205,13 @@ def _column(
         )
     failed = set(found.failed) if options.failures == "last" else set()
     if found.places:
-        scores.higher[task or title, ""] = False
+        scores.higher[title, ""] = False
     absent = 0
     for row, (name, value) in enumerate(zip(names, found.values, strict=True)):
         if name is not None and row in failed:
-            scores.add_failed(name, task or title)
+            scores.add_failed(name, title, items[row] if items else None)
         elif name is not None and value == value:
-            scores.add(name, task or title, value)
+            scores.add(name, title, value, item=items[row] if items else None)
         else:
             absent += name is not None
     if absent:
