@@ -80,7 +80,7 @@ def _names(table: Table, column: str) -> list[str]:
 
 
 def _titles(table: Table, name: str) -> dict[str, str]:
-    """The columns by what they are called here."""
+    """The columns by the names that facts have here."""
     known = {word: title for title, words in _TITLES.items() for word in words}
     titles: dict[str, str] = {}
     for column in table.columns:

@@ -333,7 +333,7 @@ _UNKNOWN = -1
 
 
 def sides(rows: VoteRows) -> Fields:
-    """The side that won each vote, by its rows; nothing where no column says it."""
+    """Which side won each vote, if a column says so."""
     if "winner" not in rows.table.folded:
         return {}
     try:

@@ -36,7 +36,7 @@ def balanced(profile: Profile, by: str = GROUPS) -> Profile:
 
 
 def _column(profile: Profile, by: str) -> tuple[str, Column]:
-    """The column whose names are the groups: a name for every vote."""
+    """The column that says the group of each vote; every vote must have one."""
     if by in (GROUPS, "group") and profile.group_by is None and by not in profile.columns:
         there = f"a column such as {some(map(repr, profile.columns))}" if len(profile.columns) else "left out"
         raise OptionError(f"balance must be {there}: these votes have no groups, got {by!r}")

@@ -1,4 +1,4 @@
-"""Truncated ballots: what a vote does not list stands below what it does."""
+"""Truncated ballots: agents that a vote does not list are ranked below those that it lists."""
 
 from __future__ import annotations
 

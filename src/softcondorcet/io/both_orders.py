@@ -49,7 +49,7 @@ def joined(profile: Profile, how: str) -> Profile:
 
 
 def _couples(profile: Profile, titles: list[str]) -> tuple[Ints, Ints]:
-    """The two battles of each couple."""
+    """Pairs of battles of one question that showed the same agents both ways round."""
     assert profile.turned is not None
     agent = profile.agent.reshape(-1, 2)
     shown = np.where(profile.turned, agent[:, 1], agent[:, 0])

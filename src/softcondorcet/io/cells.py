@@ -88,7 +88,7 @@ class Table:
         return Table(self.name, {name: self._columns[name] for name in names}, self.place, text=self.text)
 
     def with_columns(self, columns: Mapping[str, Any]) -> Table:
-        """With other columns beside its own."""
+        """The table with further columns."""
         return Table(self.name, {**self._columns, **columns}, self.place, text=self.text)
 
     def find(self, *names: str) -> str | None:
@@ -324,7 +324,7 @@ def is_blank(value: object) -> bool:
 
 
 def read_name(value: Any) -> str:
-    """An agent, a contest, a judge: text without its outer spaces, or a number or date as text."""
+    """Read the name of an agent, contest or judge: text without outer spaces, or a number or date as text."""
     known = isinstance(value, str | int | float | Decimal | date) and not isinstance(value, bool)
     if is_blank(value) or not known or (isinstance(value, float | Decimal) and not isfinite(value)):
         raise ValueError("a name")
@@ -337,7 +337,7 @@ def read_name(value: Any) -> str:
 
 
 def read_word(value: Any) -> str:
-    """A name, or the empty text where there is none."""
+    """Read a name; the empty text for a blank cell."""
     try:
         return read_name(value)
     except ValueError:
@@ -345,7 +345,7 @@ def read_word(value: Any) -> str:
 
 
 def read_number(value: Any) -> float:
-    """A finite number, as a number or as plain text (no thousands separators, no nan, no inf)."""
+    """Read a finite number, or plain text of one (no thousands separators, no nan, no inf)."""
     plain = value.isascii() and "_" not in value if isinstance(value, str) else not isinstance(value, bool)
     number = float("nan")
     if plain and isinstance(value, str | int | float | Decimal):
@@ -367,7 +367,7 @@ def read_weight(value: Any) -> float:
 
 
 def read_score(value: Any) -> float:
-    """A finite number, or nan for a blank cell: the agent is absent from the task."""
+    """Read a score: a finite number, or nan for a blank cell, whose agent is absent from the task."""
     return float("nan") if is_blank(value) else read_number(value)
 
 

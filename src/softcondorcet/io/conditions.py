@@ -157,7 +157,7 @@ def _noted(chosen: Profile, before: Profile, where: Collection[Condition], name:
 
 
 def _absent(profile: Profile, one: Condition, name: str) -> list[str]:
-    """The values of a condition that no vote has: maybe slips of the pen."""
+    """The values of a condition that no vote has; they may be misspelt."""
     column, _ = column_named(profile, one.column, name)
     known = {name.casefold(): name for name in column.names}
     if column.numeric or one.operator not in ("=", "!="):
@@ -265,7 +265,7 @@ def _names_meet(one: Condition, names: tuple[str, ...], place: str) -> Flags:
 
 
 def _all_read(names: tuple[str, ...], reader: Callable[[Any], float]) -> Floats | None:
-    """The names as numbers or times; None where one is not."""
+    """The names as numbers or times; None if one cannot be read as such."""
     try:
         return np.array([reader(name) for name in names], dtype=float)
     except ValueError:

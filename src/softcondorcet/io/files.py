@@ -262,14 +262,14 @@ def _read(source: Any, options: _Options) -> Profile:
 
 
 def _check_changes(asked: Mapping[str, Any]) -> None:
-    """What is to be done to votes after they are read."""
+    """Check the options that change votes after they are read."""
     for option, choices in (("unlisted", ("absent", "last")), ("both_orders", ("tie", "half"))):
         if option in asked:
             one_of(option, choices, asked[option])
 
 
 def _changed(profile: Profile, asked: Mapping[str, Any]) -> Profile:
-    """The votes as they are asked for, before some of them are chosen."""
+    """Apply the options that change votes: facts about agents, unlisted agents, battles in both orders."""
     if "agent_facts" in asked:
         profile = described(profile, read_agent_facts(asked["agent_facts"]))
     if "unlisted" in asked:
@@ -278,7 +278,7 @@ def _changed(profile: Profile, asked: Mapping[str, Any]) -> Profile:
 
 
 def read_agent_facts(source: Any) -> AgentFacts:
-    """What a table says about agents: the path of a file, a frame or a dict of columns."""
+    """Read facts about agents from the path of a table, a frame or a dict of columns."""
     if isinstance(source, str | os.PathLike):
         data, read_from = whole_file(os.fsdecode(source))
         return agent_facts_of(table_in(data, read_from.name)[0])
@@ -319,7 +319,7 @@ def _read_bytes(data: bytes, name: str, options: _Options, source: Source | None
 
 
 def _logs(name: str, files: list[InputFile], options: _Options) -> Scores | Battles | None:
-    """What the reader of a tool finds in the files; None where caller or content say that they are tables."""
+    """The scores or battles in logs of an evaluation tool; None if the files are tables."""
     if options.format is not None and options.format not in LOGS:
         return None
     if options.format is None and (options.kind is not None or options.columns):

@@ -50,7 +50,7 @@ _AGENT_IN_ROWS = ("alpaca_eval", "arena_hard", "mt_bench", "kaggle", "promptfoo"
 
 
 def format_of(source: InputFile) -> Format | None:
-    """The format that a file is of; None for a plain table, and for what holds no results."""
+    """The format of a file; None for a plain table or a file without results."""
     if not source.may_be_log:
         return None
     return next((format for format in FORMATS.values() if format.recognise(source)), None)

@@ -151,7 +151,7 @@ class InputFile:
         return decode(self.read(), self.name)
 
     def document(self) -> dict[str, Any]:
-        """The object that a JSON file is."""
+        """The object in a JSON file."""
         found = load(self.read(), self.name)
         if not isinstance(found, dict):
             raise DataError(f"{self.name}: {brief(found)}; expected an object {{...}}")
@@ -434,7 +434,7 @@ def whole_file(path: str) -> tuple[bytes, Source]:
 
 
 def stream_bytes(stream: Any) -> bytes:
-    """What an open file holds; text as UTF-8."""
+    """The bytes of an open file; text is encoded as UTF-8."""
     try:
         data = stream.read()
         return data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)

@@ -116,7 +116,7 @@ def read_outcomes(table: Table, columns: Mapping[str, str] | None = None, keep: 
 
 
 def missing_outcome(table: Table) -> str | None:
-    """What to say of a table with two players and no column that says who won."""
+    """The error for a table with two players where no column says who won; None for other tables."""
     pair = next(((x, y) for x, y in PLAYERS if table.find(x) and table.find(y)), None)
     if pair is None:
         return None
@@ -165,7 +165,7 @@ def _from_flags(table: Table, flags: list[str]) -> list[float | None]:
 
 
 def _of_points(table: Table, a: str, b: str, points: tuple[str, str], keep: Collection[str]) -> Battles:
-    """Who has more points wins; a game without points did not end."""
+    """Battles by points: who has more wins; a game without points did not end."""
     first, second = (table.numbers(column, read_score) for column in points)
     shares = [None if x != x or y != y else (x > y) + (x == y) / 2 for x, y in zip(first, second, strict=True)]
     battles = _battles(table, a, b, [*points], shares, keep)
@@ -298,12 +298,12 @@ def _battles(
 
 
 def _day(name: str, others: list[str]) -> bool:
-    """WHR counts days: they put games in order where no column holds a time."""
+    """Whether a column counts days, as files for WHR do, and no other column holds a time."""
     return name.strip().casefold() in _DAY and not any(other.strip().casefold() in TIME for other in others)
 
 
 def _short(table: Table, name: str) -> bool:
-    """Columns of short cells are kept: a judge, a language, a category; not the text of a prompt."""
+    """Whether all cells of a column are short, as those of judges or languages are, and texts of prompts are not."""
     try:
         return all(len(str(value)) <= 100 for value in table.column(name).values)
     except DataError:  # lists or objects
@@ -335,7 +335,7 @@ def read_win_counts(table: Table, a: str, b: str) -> Battles | None:
 
 
 def _titles(side: int, name: str) -> list[str]:
-    """What the column of the wins of one side may be called."""
+    """Names that the column with the wins of one side may have."""
     words = [name, "ab"[side], "12"[side], ("model_a", "model_b")[side]]
     ends = [(f"{word}_wins", f"wins_{word}", f"{word}_won", f"n_wins_{word}", f"win_{word}") for word in words]
     return [title for titles in ends for title in titles] + [f"wins{'12'[side]}"]

@@ -1,4 +1,4 @@
-"""From the records of a reader to the fields of a profile: which metric, which direction, one vote per item or task.
+"""Turns records into votes: chooses metric and direction, and makes one vote per item or task.
 
 Of several metrics of a task the main one is chosen by its name, or the one that is asked for; totals of subtasks do not
 count twice; scores of the same agent on the same item are averaged first.

@@ -1,4 +1,4 @@
-"""What a reader of results gives: scores (agent, task, item, score) or battles (a, b, share of a win).
+"""Records of results, as readers of logs and tables return them: scores (agent, task, item, score) or battles.
 
 Both keep every column as integer codes into its distinct values, so that a million rows take tens of megabytes, and
 both count what they left out, with the reason. From there one way leads to a profile (``record_votes``):
@@ -32,7 +32,7 @@ TASK = "task"
 
 @dataclass(frozen=True)
 class Options:
-    """What the user says where files cannot.
+    """Options of readers: what files do not say themselves.
 
     ``metric`` holds names, or ``TASK=NAME``; ``lower_is_better`` and ``higher_is_better`` names of tasks or metrics;
     ``agent_from`` is ``file``, ``folder`` or a regular expression searched in the path; ``tasks`` keeps these only;

@@ -1,4 +1,4 @@
-"""What a table says about each vote: weight, group, time, voter, and any other column with one value for each vote.
+"""Columns about each vote in a table: weight, group, time, voter, and any other with one value for each vote.
 
 Columns that play no role are read when they are asked for (``Profile.columns``).
 """

@@ -58,7 +58,7 @@ def elo(data: Profile, *, k: float = 32.0, scale: float = 400.0, base: float = 1
 
 
 def _one_pass(profile: Profile, k: float, unit: float) -> Floats:
-    """What the votes add to each rating."""
+    """The change of each rating after one pass over the votes."""
     ratings, longest = np.zeros(profile.n_agents), int(profile.length.max(initial=0))
     votes = frozen(profile.start, np.int64), frozen(profile.agent, np.int32), frozen(profile.tier, np.int32)
     room = np.empty(longest), np.empty(longest)

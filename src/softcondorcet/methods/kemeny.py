@@ -176,7 +176,7 @@ def _exists(proven: bool, loss: float) -> str:
 
 
 def _votes_of(data: Data, board: Ratings) -> Floats | None:
-    """Weight of the votes that hold each agent of the board."""
+    """Weight of the votes that rank each agent of the board."""
     weight = votes_per_agent(data)
     if weight is None:
         return None
@@ -197,12 +197,12 @@ def _sigmoid_loss(board: Ratings, pairs: Pairs, values: Floats) -> float | None:
 
 
 def _sizes(pairs: Pairs) -> Ints:
-    """The number of agents of each component of the majority."""
+    """Sizes of the components of the majority."""
     return np.bincount(strong_labels(pairs, by="majority"))
 
 
 class _Enough(Exception):  # noqa: N818
-    """Time is over."""
+    """Raised when the time limit is over."""
 
 
 def _first_order(pairs: Pairs, ends: float) -> Floats:

@@ -111,7 +111,7 @@ def _centre(p: Floats, s: Floats, game: Floats) -> Floats:
 
 
 def _room(x: Floats, step: Floats) -> float:
-    """How often a step fits until an entry of x would be 0."""
+    """The longest step after which no entry of x is negative."""
     falling = step < 0
     return float((x[falling] / -step[falling]).min(initial=np.inf))
 

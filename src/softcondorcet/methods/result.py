@@ -84,7 +84,7 @@ def rated(
 
 
 def unfinished(method: str, options: Mapping[str, Any], error: float | None, status: str | None = None) -> str:
-    """That a method stopped before its end, and what would let it go on."""
+    """The warning that a method stopped early, with the option that lets it go on."""
     if status is None:
         return f"{method} did not converge: error {error:.2g}; tol is {options['tol']:g}; raise steps"
     more = {"stalled": "more time would not raise the bound", "node_limit": "raise nodes"}
@@ -93,7 +93,7 @@ def unfinished(method: str, options: Mapping[str, Any], error: float | None, sta
 
 
 def limits(pairs: Pairs) -> list[str]:
-    """What the data cannot tell, in words."""
+    """Warnings about what the data cannot tell: agents never compared, never beaten, never above another."""
     notes = []
     groups = [group for group in majority.connected_groups(pairs) if len(group) > 1]
     if len(groups) > 1:

@@ -173,7 +173,7 @@ def sco(
         values, options, facts = _by_sgd(data, goal, drawn, first, watch)
     else:
         values, options, facts = _by_pairs(data, goal, walk, descent, first, watch)
-    board = rated(data, values, "sco", {**_said(goal, solver, steps), **options}, seed=seed, **facts)
+    board = rated(data, values, "sco", {**_common_options(goal, solver, steps), **options}, seed=seed, **facts)
     return board if scale == "box" else in_scale(with_own_odds(board, as_pairs(data)), scale, anchor)
 
 
@@ -189,7 +189,7 @@ def _shrinks(data: Data, shrink: object, asked: dict[str, Any], way: str) -> boo
 
 
 def _way(data: Data, goal: Objective, solver: str, device: str, over: str) -> str:
-    """What the ratings come from: "sgd", or descent on "pairs" or "votes"."""
+    """The algorithm for these options and votes: "sgd", or descent on "pairs" or on "votes"."""
     one_of("over", ("auto", "pairs", "votes"), over)
     kendall = solver == "descent" and goal.loss == "kendall" and goal.ties == "half"
     check(kendall or device == "cpu", "device", "'cpu' but for descent on the Kendall loss with ties 'half'", device)
@@ -199,8 +199,8 @@ def _way(data: Data, goal: Objective, solver: str, device: str, over: str) -> st
     return "votes" if long or over == "votes" else "sgd" if solver == "sgd" else "pairs"
 
 
-def _said(goal: Objective, solver: str, steps: int) -> dict[str, Any]:
-    """The options that all results have."""
+def _common_options(goal: Objective, solver: str, steps: int) -> dict[str, Any]:
+    """Resolved options that every result carries."""
     return {
         "loss": goal.loss, "solver": solver, "temperature": goal.temperature, "sharpness": goal.sharpness,
         "prior": goal.prior, "ties": goal.ties, "bounds": list(goal.bounds), "steps": steps, "shrink": False,
@@ -260,7 +260,7 @@ def _by_votes(
     votes = VotesOptions(goal.bounds, goal.temperature, goal.prior, how.steps, how.tol)
     cast = profile.take(profile.weight > 0)
     found = descend_votes(cast, first, walk, votes, stream(seed, "hands"), watch)
-    end, options = found.end, _said(goal, "descent", how.steps)
+    end, options = found.end, _common_options(goal, "descent", how.steps)
     options |= {"polish": False, "tol": how.tol, "device": how.device, "precision": how.precision, "over": "votes"}
     linked = neighbours(cast)
     notes = [_NO_PAIRS, *limits(linked)]

@@ -82,7 +82,7 @@ def weng_lin(
 
 
 def _limits(profile: Profile, model: str, floored: int) -> list[str]:
-    """What the method does badly on these votes, in words."""
+    """Warnings about what the method does badly on these votes."""
     notes = []
     if floored:
         notes.append(

@@ -1,4 +1,4 @@
-"""What readers of evaluation logs share: the name of an agent, and fields that must be there."""
+"""Shared by the readers of evaluation logs: the name of an agent, and required fields."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def get(value: Any, place: str, key: str, kind: type | tuple[type, ...], words: 
 
 
 def optional(value: Any, *keys: str) -> Any:
-    """What stands at the end of a path of keys, or None."""
+    """The value at the end of a path of keys, or None."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
 def text_or_none(value: Any) -> str | None:
-    """A word for an extra column."""
+    """A value as text for an extra column, or None."""
     return str(value)[:200] if isinstance(value, str | int | float) and not isinstance(value, bool) else None
