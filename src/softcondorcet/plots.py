@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from softcondorcet.checks import check, whole
-from softcondorcet.formatting import clipped, number, printable
+from softcondorcet.formatting import number, printable, shortened
 from softcondorcet.installation import needs
 from softcondorcet.leaderboard import placed
 from softcondorcet.pairs import as_pairs
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
 _BLUE, _ORANGE, _SOFT = "#2a78b8", "#d9822b", "0.55"
 _COLOURS = ("#0b6aa8", "#c2550a", "#16795a", "#97467f", "#7d6400", "#4f5b9e")
-_NAME = 32
+# Letters of a name, and in a figure of fewer inches than that.
+_NAME, _SHORT_NAME, _NARROW = 32, 18, 5.0
+# Points of the smallest numbers that can be read in print.
+_LEGIBLE = 3.5
 
 
 def whiskers(data: Ratings | Uncertainty, *, top: int = 30, ax: Axes | None = None) -> Figure:
@@ -68,7 +71,7 @@ def history(data: History, *, agents: Sequence[str] | None = None, top: int = 6,
     names = data.at().order[:top] if agents is None else list(agents)
     figure, ax = _axes(ax, 9.0, 4.5)
     place = {name: k for k, name in enumerate(data.labels)}
-    for k, name in enumerate(names):
+    for k, (name, label) in enumerate(zip(names, shortened(names, _NAME), strict=True)):
         rows = data.of(name)
         when = data.starts[[place[row["period"]] for row in rows]].astype("datetime64[s]")
         low, high = (np.array([row[end] for row in rows]) for end in ("rating_low", "rating_high"))
@@ -76,7 +79,7 @@ def history(data: History, *, agents: Sequence[str] | None = None, top: int = 6,
         style = ("-", "--", ":")[k // len(_COLOURS) % 3]
         ax.fill_between(when, low, high, color=colour, alpha=0.12, linewidth=0)
         marker = "o" if len(rows) == 1 else None
-        ax.plot(when, [row["rating"] for row in rows], style, marker=marker, color=colour, label=clipped(name, _NAME))
+        ax.plot(when, [row["rating"] for row in rows], style, marker=marker, color=colour, label=label)
     ax.set_ylabel("rating (natural log-odds)")
     ax.grid(axis="y", color="0.9")
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="small")
@@ -114,7 +117,8 @@ def head_to_head(
     _named(ax, [board.agents[k] for k in rows])
     ax.set_xticks(range(len(rows)), [str(k + 1) for k in range(len(rows))], fontsize=7)
     ax.xaxis.tick_top()
-    ax.figure.colorbar(image, ax=ax, shrink=0.6, label="share won by the row")
+    scale = ax.figure.colorbar(image, ax=ax, location="bottom", shrink=0.6, pad=0.02, label="% won by the row")
+    scale.set_ticks([0, 0.5, 1], labels=["0", "50", "100"])
     _bare(ax)
     return figure
 
@@ -131,7 +135,7 @@ def bump(comparison: Comparison, *, top: int = 12, ax: Axes | None = None) -> Fi
         ranks = [board.place_of(name) or 0 for board in boards]
         colour = _COLOURS[moved.index(name) % len(_COLOURS)] if name in moved else _SOFT
         ax.plot(range(len(boards)), ranks, "o-", color=colour, markersize=5, linewidth=1.8)
-    ax.set_xticks(range(len(boards)), list(comparison.boards), parse_math=False)
+    ax.set_xticks(range(len(boards)), [name.replace("_", "\n") for name in comparison.boards], parse_math=False)
     _named(ax, names, [first.place_of(name) or 0 for name in names])
     ax.invert_yaxis()
     ax.set_xlim(-0.2, len(boards) - 0.8)
@@ -156,11 +160,11 @@ def cycle(names: Sequence[str], arrows: Sequence[tuple[int, int, float]], *, ax:
         x, y = (0.6 * spot[a][k] + 0.4 * spot[b][k] for k in (0, 1))
         label = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
         ax.text(x, y, f"+{number(margin)}", fontsize=7, ha="center", va="center", bbox=label)
-    for name, (x, y) in zip(names, spot, strict=True):
+    for name, (x, y) in zip(shortened(names, _NAME), spot, strict=True):
         ax.plot([x], [y], "o", color=_BLUE, markersize=7)
         side = "center" if abs(x) < 0.1 else "left" if x > 0 else "right"
         high = y + (0.14 if y > 0 else -0.14) if side == "center" else y
-        ax.text(x + 0.1 * (abs(x) >= 0.1) * (1 if x > 0 else -1), high, clipped(name, _NAME), fontsize=8, ha=side,
+        ax.text(x + 0.1 * (abs(x) >= 0.1) * (1 if x > 0 else -1), high, name, fontsize=8, ha=side,
                 va="center", parse_math=False)  # fmt: skip
     ax.set_aspect("equal")
     ax.margins(0.2)
@@ -185,7 +189,7 @@ def groups(boards: ByGroup, *, top: int = 15, most: int = 8, ax: Axes | None = N
             dark = place is not None and place < 0.5 * len(names)
             ax.text(b, a, "-" if place is None else f"{place:,}", ha="center", va="center", fontsize=7,
                     color="white" if dark else "black")  # fmt: skip
-    titles = ["all", *(clipped(group.name, 12) for group in chosen)]
+    titles = ["all", *shortened([group.name for group in chosen], 12)]
     ax.set_xticks(range(len(titles)), titles, fontsize=7, rotation=45, ha="left", parse_math=False)
     ax.xaxis.tick_top()
     _named(ax, names)
@@ -223,21 +227,47 @@ def card(rows: Sequence[Row], answer: str, flip: str) -> Figure:
     ax.set_ylim(630, 0)
     figure.set_layout_engine("none")
     ax.set_position((0, 0, 1, 1))
-    for k, line in enumerate(textwrap.wrap(printable(answer), 56)[:3]):
-        ax.text(50, 70 + 44 * k, line, fontsize=24, weight="bold", parse_math=False)
+    large = textwrap.wrap(printable(answer), 56)
+    lines = large if len(large) <= 3 else textwrap.wrap(printable(answer), 76, max_lines=4, placeholder=" …")
+    for k, line in enumerate(lines):
+        step, size = (44, 24) if lines is large else (34, 18)
+        ax.text(50, 70 + step * k, line, fontsize=size, weight="bold", parse_math=False)
     shown = [row for row in rows if row.rank is not None][:10]
     ends = [end for row in shown for end in (row.rating_low, row.rating, row.rating_high) if end is not None]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     scale = 440 / ((high - low) or 1.0)
-    for k, row in enumerate(shown):
+    names = shortened([row.agent for row in shown], 44)
+    for k, (name, row) in enumerate(zip(names, shown, strict=True)):
         y, rating = 228 + 33 * k, row.rating or 0.0
         left, right = (rating if end is None else end for end in (row.rating_low, row.rating_high))
         ax.text(90, y, f"{row.rank}", fontsize=15, ha="right", va="center", color=_SOFT)
-        ax.text(108, y, clipped(row.agent, 44), fontsize=15, va="center", parse_math=False)
+        ax.text(108, y, name, fontsize=15, va="center", parse_math=False)
         ax.plot([700 + (left - low) * scale, 700 + (right - low) * scale], [y, y], color=_BLUE, alpha=0.4, linewidth=4)
         ax.plot([700 + (rating - low) * scale], [y], "o", color=_BLUE, markersize=9)
-    for k, line in enumerate(textwrap.wrap(printable(flip), 96)[:2]):
+    for k, line in enumerate(textwrap.wrap(printable(flip), 96, max_lines=2, placeholder=" …")):
         ax.text(50, 584 + 26 * k, line, fontsize=15, color=_COLOURS[1], parse_math=False)
+    return figure
+
+
+def sized(figure: Figure, width: float) -> Figure:
+    """A figure made so many inches wide: its names, letters and numbers in cells become small enough for that."""
+    wide, high = figure.get_size_inches()
+    letters = 6.5 if width < _NARROW else 9.0
+    for ax in figure.axes:
+        names = [label.get_text() for label in ax.get_yticklabels()]
+        if width < _NARROW and any(len(name) > _SHORT_NAME for name in names):
+            ax.set_yticks(ax.get_yticks(), shortened(names, _SHORT_NAME), parse_math=False)
+        small = (*ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label, ax.yaxis.label, *ax.texts)
+        for label in small:
+            label.set_fontsize(min(float(label.get_fontsize()), letters))
+    figure.set_size_inches(width, max(high * min(width / wide, 1.0) ** 0.25, 1.2))
+    figure.draw_without_rendering()  # lays it out, so that the size of a cell is known
+    for ax in figure.axes:
+        for image in ax.images:
+            cell = ax.get_window_extent().width / figure.dpi * 72 / image.get_array().shape[1]  # type: ignore[union-attr]
+            for text in list(ax.texts):
+                text.set_fontsize(min(float(text.get_fontsize()), 0.45 * cell))
+                text.set_visible(0.45 * cell > _LEGIBLE)
     return figure
 
 
@@ -262,7 +292,7 @@ def _axes(ax: Axes | None, width: float, height: float) -> tuple[Figure, Axes]:
 
 def _named(ax: Axes, names: Sequence[str], places: Sequence[float] | None = None) -> None:
     """Names as labels; a dollar sign in one must not begin a formula."""
-    shown = [clipped(name, _NAME) for name in names]
+    shown = shortened(names, _NAME)
     ax.set_yticks(range(len(names)) if places is None else places, shown, fontsize=8, parse_math=False)
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from softcondorcet.formatting import DASH, printable
@@ -50,10 +51,17 @@ def as_csv(rows: Sequence[Row]) -> str:
 
 
 def as_latex(rows: Sequence[Row]) -> str:
-    """A tabular as papers print it: rank ranges as 2--5, in one column, and every special letter escaped."""
-    head, body, numeric = _cells([_ranged(row) for row in rows], in_latex)
+    """A tabular as papers print it: rank ranges as 2--5, in one column, and every special letter escaped.
+
+    Where rows have a ``tie_group``, a line parts those of one group from those of the next.
+    """
+    groups = [row.get("tie_group") for row in rows]
+    plain = [{name: row[name] for name in row if name != "tie_group"} for row in rows]
+    head, body, numeric = _cells([_ranged(row) for row in plain], in_latex)
     columns = "".join("r" if right else "l" for right in numeric)
     lines = [" & ".join(line) + r" \\" for line in (head, *body)]
+    for k, (before, after) in enumerate(pairwise(groups), 1):
+        lines[k] += r" \hline" * (before != after)
     return "\n".join(
         [rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:], r"\hline", r"\end{tabular}"]
     )

@@ -79,6 +79,30 @@ def test_what_cannot_be_drawn_is_refused(words: tuple[str, ...], message: str, a
     assert message in result.stderr
 
 
+def test_long_names_leave_room_in_a_column(arena: Path) -> None:
+    names = [f"claude-opus-4-5-20251101-thinking-{effort}-effort" for effort in ("high", "medium", "low")]
+    votes = sc.Profile.from_rankings([names, names, names[::-1]])
+    figure = sc.plots.sized(sc.plots.head_to_head(votes), 3.35)
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert len(set(labels)) == 3 and max(map(len, labels)) <= 18
+    figure.draw_without_rendering()
+    cell = figure.axes[0].get_window_extent().width / 3
+    assert all(text.get_window_extent().width < cell for text in figure.axes[0].texts if text.get_visible())
+
+
+def test_a_single_vote_is_drawn_without_intervals(tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text("model_a,model_b,winner\nx,y,model_a\n")
+    result = run("plot", tmp_path / "one.csv", "whiskers", "-o", tmp_path / "x.svg")
+    assert result.exit_code == 0 and (tmp_path / "x.svg").exists()
+    assert "no intervals: votes: a resample needs at least 2 to draw from" in result.stderr
+
+
+def test_a_long_answer_stays_on_the_card() -> None:
+    answer = " ".join(f"word-{k}" for k in range(35))
+    words = " ".join(text.get_text() for text in sc.plots.card([], answer, "").axes[0].texts)
+    assert words.split()[:35] == answer.split()
+
+
 def test_no_cycle_is_no_figure(tmp_path: Path) -> None:
     (tmp_path / "votes.csv").write_text("model_a,model_b,winner\nx,y,model_a\ny,z,model_a\nx,z,model_a\n")
     result = run("plot", tmp_path / "votes.csv", "cycle", "-o", tmp_path / "x.pdf")
@@ -100,6 +124,14 @@ def test_latex_has_ranges_and_no_bare_special_letters() -> None:
     assert lines[2] == r"rank & rank range & agent & rank ub \\"
     assert lines[4] == r"2 & 1--3 & a\_b\textbar{}c\textless{}d\textgreater{} & 1 \\"
     assert lines[5].startswith("2 & 2 & x")
+
+
+def test_latex_parts_groups_that_cannot_be_told_apart(arena: Path) -> None:
+    lines = run("bootstrap", arena, "--resamples", 40, "--format", "latex").stdout.splitlines()
+    parted = [k for k, line in enumerate(lines[4:], 1) if line.endswith(r"\\ \hline")]
+    tied = sc.bootstrap(sc.read(str(arena)), n=40).tie_groups
+    assert parted == [sum(map(len, tied[: k + 1])) for k in range(len(tied))]
+    assert "tie" not in lines[2]
 
 
 def test_compare_prints_latex(arena: Path) -> None:

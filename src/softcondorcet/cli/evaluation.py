@@ -256,13 +256,19 @@ def bootstrap(
             boards = by_group(
                 profile, group_by, method, n=n, most=groups, seed=seed, watch=watch, intervals=given, **chosen
             )
-            options.show_groups(boards, form, top)
-            return
-        result = run(profile, method, n=n, watch=watch, **given, **chosen)
+        else:
+            result = run(profile, method, n=n, watch=watch, **given, **chosen)
+    if group_by is not None:
+        options.show_groups(boards, form, top)
+        return
     if output is not None:
         options.write_aggregates(result, output)
         return
-    options.show(result, form, top, quiet=True)
+    if form == "latex":  # a line between groups that cannot be told apart
+        group = {name: k for k, names in enumerate(result.tie_groups) for name in names}
+        options.show_rows([{**row, "tie_group": group.get(row["agent"])} for row in result.rows(top)], form)
+    else:
+        options.show(result, form, top, quiet=True)
     if form != "json":
         what, answer, *rest = result.summary()
         options.say([what, *rest])

@@ -65,12 +65,9 @@ def plot(
         profile = source.read(work, keep=keep)
         figure = _drawn(profile, kind, method, top or _TOP.get(kind, 10), group_by, seed, work(f"drawing {kind}"))
     if kind != "card":
-        wide, high = figure.get_size_inches()
-        for ax in figure.axes:
-            small = (*ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label, ax.yaxis.label)
-            for label in (*small, *(ax.texts if width == "column" else ())):
-                label.set_fontsize(min(label.get_fontsize(), 6.5 if width == "column" else 9))
-        figure.set_size_inches(_WIDTHS[width], max(high * min(_WIDTHS[width] / wide, 1.0) ** 0.25, 1.2))
+        from softcondorcet.plots import sized
+
+        sized(figure, _WIDTHS[width])
     try:
         figure.savefig(output, dpi=100 if kind == "card" else 300, metadata=_undated(suffix))
     except OSError as error:
@@ -110,7 +107,10 @@ def _drawn(profile: Profile, kind: str, method: str, top: int, group_by: str, se
     plan = budget(profile, method, {}, 200)
     if kind == "whiskers" and plan.resamples:
         how: dict[str, Any] = {"n": plan.resamples, "level": plan.level, "seed": seed, "watch": watch}
-        return plots.whiskers(bootstrap(profile, method, **how, **plan.options), top=top)
+        try:
+            return plots.whiskers(bootstrap(profile, method, **how, **plan.options), top=top)
+        except DataError as error:
+            options.say([f"no intervals: {error}"])
     board = run(profile, method, plan.options, seed)
     if kind == "cycle":
         says = verdict(profile.pairs(), board, profile.noun)
