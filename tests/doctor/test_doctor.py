@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from conftest import data_folder, profiles, three_cycle
 from helpers.planted import (
     CLEAN,
@@ -19,6 +21,8 @@ from helpers.planted import (
     judge_that_ties,
     judge_that_votes_most,
     kin_judge,
+    lanes,
+    lengths,
     lost_cells,
     lower_is_better,
     newcomer,
@@ -35,6 +39,7 @@ from hypothesis import given, settings, strategies as st
 
 import softcondorcet as sc
 from softcondorcet import Profile
+from softcondorcet.cli import main
 from softcondorcet.doctor import Finding, names
 from softcondorcet.doctor.comparisons import Case
 from softcondorcet.doctor.connectivity import FEW, inseparable, parts
@@ -72,6 +77,17 @@ def test_planted_faults_are_found_and_their_clean_twins_have_none(fault: str) ->
         found = sc.inspect(plant(seed, True))
         assert {finding.name for finding in found.findings} == {name}, f"seed {seed}"
         assert all(finding.advice and finding.text for finding in found.findings)
+
+
+def test_a_circumstance_says_what_it_would_move(tmp_path: Path) -> None:
+    found = the("circumstance", lanes(1, True))
+    assert found.text.startswith("lane=") and "change rank" in found.text and "--control lane" in found.advice
+    assert "% of what would be even" in the("circumstance", lengths(0, True)).text
+    file = tmp_path / "races.csv"
+    sc.write(lanes(1, True), file)
+    run = CliRunner().invoke(main, ["compare", str(file)])
+    assert "--control lane' takes it out" in " ".join(run.stderr.split())
+    assert "no columns such as" in sc.inspect(three_cycle()).unchecked["circumstance"]
 
 
 def test_every_check_that_finds_faults_has_one_planted() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 import softcondorcet as sc
 from softcondorcet import Profile
+from softcondorcet.columns import Column
 
 Rng = np.random.Generator
 
@@ -96,6 +97,31 @@ def position(seed: int, planted: bool) -> Profile:
     columns = battles(seed)
     columns["lead"] += 0.5 * planted
     return voted(columns)
+
+
+def lanes(seed: int, planted: bool) -> Profile:
+    """Races by Plackett-Luce, in which inner lanes help."""
+    rng = np.random.default_rng(seed)
+    skill = 0.3 * np.arange(8)
+    rows: dict[str, list[Any]] = {name: [] for name in ("race", "place", "agent", "lane")}
+    for race in range(250):
+        who, lane = rng.choice(8, 4, replace=False), rng.permutation(4)
+        order = np.argsort(-(skill[who] - 0.4 * planted * lane + rng.gumbel(size=4)))
+        rows["race"] += [race] * 4
+        rows["place"] += range(4)
+        rows["agent"] += [f"agent-{k}" for k in who[order]]
+        rows["lane"] += (lane[order] + 1).tolist()
+    return sc.read(rows)
+
+
+def lengths(seed: int, planted: bool) -> Profile:
+    """Battles in which the longer answer is liked."""
+    columns = battles(seed)
+    long = columns["rng"].integers(50, 500, (2, len(columns["a"]))).astype(float)
+    columns["lead"] += 1.5 * planted * (long[0] - long[1]) / long.sum(axis=0)
+    profile = voted(columns)
+    sides = {"length_a": Column(values=long[0]), "length_b": Column(values=long[1])}
+    return replace(profile, columns=profile.columns.plus(sides))
 
 
 def random_judge(seed: int, planted: bool) -> Profile:
@@ -283,6 +309,8 @@ FAULTS: dict[str, tuple[str, Callable[[int, bool], Profile]]] = {
     "letters swapped": ("misspelt-names", other_name("lalma-2-chat")),
     "judges under two names": ("near-duplicate-groups", other_judge_name),
     "position": ("position-bias", position),
+    "lanes": ("circumstance", lanes),
+    "lengths": ("circumstance", lengths),
     "random judge": ("judge-dissent", random_judge),
     "reversed judge": ("judge-dissent", reversed_judge),
     "judge that favours": ("judge-favour", kin_judge),

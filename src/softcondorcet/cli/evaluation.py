@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -95,8 +96,21 @@ def compare(
     if form == "table":
         click.echo()
         options.show_table(comparison.losses())
-    options.say(comparison.summary())
+    options.say([*comparison.summary(), *_circumstances(profile)])
     options.next_step("holdout")
+
+
+def _circumstances(profile: Profile) -> list[str]:
+    """What circumstances of the votes would move, in words."""
+    from softcondorcet.doctor.circumstances import circumstances, position_bias
+    from softcondorcet.doctor.comparisons import Case
+    from softcondorcet.doctor.finding import Unchecked
+
+    case, found = Case(profile), list[str]()
+    for check_votes in (position_bias, circumstances):
+        with suppress(Unchecked):
+            found += [f"{one.text}: {one.advice}" for one in check_votes(case)]
+    return found
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""Facts and findings about a profile, gathered without fitting anything."""
+"""Facts and findings about a profile. Only circumstances are fitted, where there are any."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from softcondorcet import majority
 from softcondorcet.checks import Watch
-from softcondorcet.doctor import connectivity, cycles, duplicates, judges, names, position_bias, tasks, voters
+from softcondorcet.doctor import circumstances, connectivity, cycles, duplicates, judges, names, tasks, voters
 from softcondorcet.doctor.comparisons import MOST, Case
 from softcondorcet.doctor.cycles import Cycle
 from softcondorcet.doctor.finding import SEVERITIES, Finding, Severity, Unchecked
@@ -25,7 +25,8 @@ CHECKS: dict[str, Callable[[Case], Iterator[Finding]]] = {
     "few-votes": connectivity.few_votes,
     "coverage": connectivity.coverage,
     "near-duplicates": names.near_duplicates,
-    "position-bias": position_bias.position_bias,
+    "position-bias": circumstances.position_bias,
+    "circumstance": circumstances.circumstances,
     "judge-bias": judges.judges,
     "judge-ties": judges.tie_habits,
     "dominant-group": judges.dominant,
@@ -134,7 +135,7 @@ class Inspection:
 
 
 def inspect(profile: Profile, *, most: int = MOST, watch: Watch | None = None) -> Inspection:
-    """Look at a profile without fitting anything: O(pairs), and O(comparisons) where judges or times are known.
+    """Look at a profile: O(pairs), and O(comparisons) where judges or times are known.
 
     Checks that look at comparisons one by one are left out where the votes make more than `most` of them. `watch` is
     called as ``watch(done, checks, None)``.

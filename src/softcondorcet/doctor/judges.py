@@ -191,5 +191,6 @@ def drift(case: Case) -> Iterator[Finding]:
         names = tuple(profile.agents[k] for k, _ in moved)
         shown = [f"{profile.agents[k]} ({100 * shift:+.0f} points of win share)" for k, shift in moved]
         text = f"{len(moved)} of {profile.n_agents:,} agents do better or worse in late votes: {some(shown)}"
-        advice = "An agent that was changed under its name, or other voters? Rate a recent window, or use elo."
+        advice = "An agent that was changed under its name, or other voters? '--half-life auto' counts old votes less, "
+        advice += "'sco history FILE' rates over time."
         yield Finding("caution", "time-drift", len(moved), text, advice, names)

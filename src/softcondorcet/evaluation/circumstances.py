@@ -88,6 +88,19 @@ class Circumstance:
     lower: Ints | None = None
 
 
+def sides_of(profile: Profile) -> list[str]:
+    """Names of which both sides of battles have a column of numbers, such as length_a and length_b."""
+    found = []
+    for pattern in (a for a, _ in _SIDES):
+        before, _, after = pattern.partition("{}")
+        for column in profile.columns:
+            name = column[len(before) : len(column) - len(after)]
+            if name and pattern.format(name) == column and (pair := _sides_of(profile, name)):
+                found += [name] if all(profile.columns[side].numeric for side in pair) else []
+    known = [name for name, pairs in _OTHER_SIDES.items() for pair in pairs if all(x in profile.columns for x in pair)]
+    return list(dict.fromkeys([*known, *found]))
+
+
 def circumstances(each: Comparisons, names: list[str]) -> list[Circumstance]:
     """The circumstances of these names."""
     return [_circumstance(each, name) for name in _spelled_out(each.profile, names)]
