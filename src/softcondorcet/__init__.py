@@ -74,6 +74,7 @@ _HOME = {
     "predict": "uncertainty.predict",
     "Prediction": "uncertainty.predict",
     "Uncertainty": "uncertainty.intervals",
+    "new_group": "uncertainty.new_group",
     "next_matches": "uncertainty.next_matches",
     "NextMatches": "uncertainty.next_matches",
     "next_runs": "uncertainty.next_runs",
@@ -202,6 +203,7 @@ if TYPE_CHECKING:
     from softcondorcet.uncertainty.bootstrap import bootstrap as bootstrap
     from softcondorcet.uncertainty.by_group import ByGroup as ByGroup, by_group as by_group
     from softcondorcet.uncertainty.intervals import Uncertainty as Uncertainty
+    from softcondorcet.uncertainty.new_group import new_group as new_group
     from softcondorcet.uncertainty.next_matches import NextMatches as NextMatches, next_matches as next_matches
     from softcondorcet.uncertainty.next_runs import NextRuns as NextRuns, next_runs as next_runs
     from softcondorcet.uncertainty.posterior import posterior as posterior

@@ -24,10 +24,11 @@ from softcondorcet.kernels.pairwise import walk
 from softcondorcet.pairs import Pairs, count_pairs
 from softcondorcet.seeds import stream
 from softcondorcet.solvers.descent import descend, walk_to
-from softcondorcet.uncertainty.bootstrap import present, resampling
-from softcondorcet.uncertainty.intervals import bca_tails, cut, surely_above
+from softcondorcet.uncertainty.intervals import bca_tails, cut
 from softcondorcet.uncertainty.posterior import gradient_noise
+from softcondorcet.uncertainty.rank_intervals import surely_above
 from softcondorcet.uncertainty.refit import refit
+from softcondorcet.uncertainty.resampling import present, resampling
 
 NAN = math.nan
 

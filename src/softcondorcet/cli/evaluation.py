@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from softcondorcet.checks import check
 from softcondorcet.cli import completion, options
 from softcondorcet.cli.settings import SETTINGS, settings_of
 from softcondorcet.errors import DataError
@@ -14,6 +15,7 @@ from softcondorcet.installation import needs
 
 if TYPE_CHECKING:
     from softcondorcet.profile import Profile
+    from softcondorcet.uncertainty.intervals import Uncertainty
 
 METHODS_OPTION = click.option(
     "--methods",
@@ -219,7 +221,14 @@ def robustness(
 @options.METHOD
 @SETTINGS
 @RESAMPLES
-@options.BY
+@click.option(
+    "--by",
+    type=click.Choice(("votes", "groups", "new-group")),
+    default="votes",
+    show_default=True,
+    help="What a resample draws: votes; all votes of a judge or task together; or, for ranges on one more judge or "
+    "task, one of them alone.",
+)
 @click.option(
     "--interval",
     type=click.Choice(("percentile", "bca")),
@@ -228,6 +237,10 @@ def robustness(
     help="How intervals are computed: percentiles, or bias-corrected and accelerated (BCa).",
 )
 @options.LEVEL
+@click.option("--simultaneous", is_flag=True, help="Rank ranges that hold for all agents at once at the level.")
+@options.count(
+    "--top-k", None, "Also the chance to be among the first K, Condorcet winner, in the Smith set.", metavar="K"
+)
 @options.SEED
 @options.formats(*options.TABLE, "latex", options.AGGREGATES)
 @options.OUTPUT
@@ -253,6 +266,7 @@ def bootstrap(
     \b
     sco bootstrap battles.csv
     sco bootstrap scores.csv --by groups --method bradley_terry --interval bca
+    sco bootstrap battles.csv --top-k 3 --simultaneous
     """
     from softcondorcet.formatting import plural
     from softcondorcet.uncertainty.bootstrap import bootstrap as run
@@ -270,6 +284,8 @@ def bootstrap(
             boards = by_group(
                 profile, group_by, method, n=n, most=groups, seed=seed, watch=watch, intervals=given, **chosen
             )
+        elif given["by"] == "new-group":
+            result = _new_group(profile, method, {"n": n, "watch": watch, **chosen}, given)
         else:
             result = run(profile, method, n=n, watch=watch, **given, **chosen)
     if group_by is not None:
@@ -288,6 +304,16 @@ def bootstrap(
         options.say([what, *rest])
         options.conclude([answer])
     options.next_step("next")
+
+
+def _new_group(profile: Profile, method: str, how: dict[str, Any], given: dict[str, Any]) -> Uncertainty:
+    """Ranges for one more group; options of resamples have no meaning there."""
+    from softcondorcet.uncertainty.new_group import new_group
+
+    usual = {"interval": "percentile", "simultaneous": False, "top_k": None}
+    for name, value in usual.items():
+        check(given[name] == value, f"--{name.replace('_', '-')}", "left out with --by new-group", given[name])
+    return new_group(profile, method, level=given["level"], seed=given["seed"], **how)
 
 
 # Groups up to which a table of two agents lists them; JSON has all.

@@ -3,12 +3,6 @@
 The point estimate is the fit to all votes, never a median of samples. Each row of `samples` is what the ratings could
 have been; what is asked of an order is asked of every row: who is above whom, who is among the first k, in which place.
 
-A rank interval answers: where could this agent stand? Its best plausible rank counts only the agents that are surely
-above it, its worst one leaves out only those that are surely below, sure meaning by a share of the samples that
-`surely_above` derives. Why not the tails of the ranks in the samples: ranks come in steps, and both ends of an interval
-let in a whole step; and in a resample all agents move at once, around an order in which they have moved already. How
-often both kinds of intervals hold the true rank is measured by ``benchmarks/rank_intervals.py``.
-
 A resample can only widen what it can lose: what never happened happens in no resample, and where skills are nearly
 equal most of what looks clear is chance. So whether one agent is above another is also asked of the likelihood and its
 curvature (``solvers.laplace``), with skills as equal as the votes allow, and the less sure of the two answers counts:
@@ -38,6 +32,8 @@ from softcondorcet.pairs import Pairs
 from softcondorcet.ratings import Ratings
 from softcondorcet.solvers.laplace import Laplace, normal_below
 from softcondorcet.uncertainty.first_place import FirstPlace, first_place
+from softcondorcet.uncertainty.majority_chances import MajorityChances
+from softcondorcet.uncertainty.rank_intervals import Ranges, number_above, rank_intervals
 
 
 def cut(samples: Floats, below: Floats | float, above: Floats | float) -> tuple[Floats, Floats]:
@@ -69,17 +65,6 @@ def bca_tails(level: float, below: Floats, skew: Floats) -> tuple[Floats, Floats
     return shares[0], 1 - shares[1]
 
 
-def surely_above(level: float) -> float:
-    """The share of samples in which another agent must be above this one to be counted above it: 0.917 at level 0.95.
-
-    An interval of one rating reaches z of its deviations to either side, z the normal quantile of the level. The
-    difference of two ratings, each as uncertain as the other, scatters by the root of two as much as one; so where one
-    is z of its own deviations off, the difference is z / sqrt(2) of its own: Phi(z / sqrt(2)).
-    """
-    normal = NormalDist()
-    return normal.cdf(normal.inv_cdf((1 + level) / 2) / math.sqrt(2))
-
-
 def shares_above(mine: Floats, theirs: Floats) -> tuple[Floats, Ints]:
     """The share of samples in which the one is above each of the others, equal as half, and how many have both."""
     above, below = (mine > theirs).sum(axis=0), (mine < theirs).sum(axis=0)
@@ -102,15 +87,8 @@ def less_sure(one: Floats, other: Floats) -> Floats:
     return np.where(np.isnan(one) | np.isnan(other), np.nan, found)
 
 
-def number_above(values: Floats, limit: Floats) -> Ints:
-    """How many of the values are above each limit."""
-    return len(values) - np.searchsorted(np.sort(values), limit, side="right")
-
-
-# Comparisons that say nothing about a rank, however they ended.
-_TOO_FEW = 5
-# Up to so many agents each is held against every other; beyond, against some of them, to count those above and below.
-_MATRIX, _BESIDE = 2_000, 500
+# Agents up to which a matrix of all pairs is made.
+_MATRIX = 2_000
 # Ratings closer than this share of their spread are equal up to rounding.
 _EQUAL = 1e-6
 # Groups of agents that the summary names.
@@ -124,7 +102,9 @@ class Uncertainty:
     ``samples[k, a]`` is the rating of agent a in sample k, nan where a resample lacks the agent: then it counts for no
     statement about itself, and stands at its fitted rating in those about others. `source` says in words where the
     samples come from; `skew`, where given, is the acceleration of each agent's BCa interval; `pairs` say who met whom;
-    `evidence` is what the likelihood says.
+    `evidence` is what the likelihood says. `ranges` are rank intervals that hold the rank "each" at the level, those
+    that hold "all" ranks at once (``simultaneous``), or those of a "new" sample. `majority` has chances to be the
+    Condorcet winner and in the Smith set.
     """
 
     board: Ratings
@@ -135,6 +115,8 @@ class Uncertainty:
     skew: Floats | None = None
     pairs: Pairs | None = None
     evidence: Laplace | None = None
+    ranges: Ranges = "each"
+    majority: MajorityChances | None = None
 
     def __post_init__(self) -> None:
         samples = np.asarray(self.samples, dtype=float)
@@ -181,19 +163,19 @@ class Uncertainty:
     @cached_property
     def ranks(self) -> Ints:
         """Rank of each agent in each sample, among agents that have a place: equal ratings share the best rank."""
-        ranks, placed = np.empty(self.samples.shape, dtype=np.int32), self._placed
+        ranks, placed = np.empty(self.samples.shape, dtype=np.int32), self.placed
         for k, row in enumerate(self.filled):
             ranks[k] = 1 + number_above(row[placed], row)
         return ranks
 
     @cached_property
-    def _placed(self) -> Flags:
+    def placed(self) -> Flags:
         """Agents that have a rank on the board; all, where none has."""
         placed: Flags = self.board.places > 0
         return placed if placed.any() else ~placed
 
     @cached_property
-    def _group(self) -> Ints:
+    def group(self) -> Ints:
         """The group of agents linked by comparisons that each agent is in."""
         m = len(self.board)
         return np.zeros(m, dtype=np.int64) if self.pairs is None else linked_labels(self.pairs)
@@ -222,43 +204,8 @@ class Uncertainty:
 
     @cached_property
     def _rank_interval(self) -> tuple[Ints, Ints]:
-        """By those surely above and below, of all that count or, where they are many, of some all along the order.
-
-        Agents with a place are held against all that comparisons link to them, one without a place against everybody.
-        """
-        m, placed = len(self.board), self._placed
-        ranks = np.where(placed, 1 + number_above(self.board.values[placed], self.board.values), self.board.ranks)
-        low, high = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
-        order, inside = self.board.index, placed[self.board.index]
-        linked = order[np.isin(self._group[order], self._group[placed])]
-        for whose, among in ((order[inside], linked), (order[~inside], order)):
-            low[whose], high[whose] = self._rank_interval_among(whose, among)
-        return read_only(np.minimum(low, ranks)), read_only(np.maximum(high, ranks))
-
-    def _rank_interval_among(self, whose: Ints, others: Ints) -> tuple[Ints, Ints]:
-        """Of some agents, among others."""
-        size = len(others)
-        others = others[:: 1 if size <= _MATRIX else math.ceil(size / _BESIDE)]
-        each = size / max(len(others), 1)
-        above, below = np.empty(len(whose)), np.empty(len(whose))
-        for k, a in enumerate(whose.tolist()):
-            chance, sure = self.confidence(a, others), self._surely(a, others)
-            if self.evidence is not None:
-                chance[np.minimum(self._comparisons[a], self._comparisons[others]) <= _TOO_FEW] = np.nan
-            above[k], below[k] = each * (chance <= 1 - sure).sum(), each * (chance >= sure).sum()
-        return 1 + np.round(above).astype(np.int64), size - np.round(below).astype(np.int64)
-
-    def _surely(self, a: int, others: Ints) -> Floats | float:
-        """From which chance on agent a counts as above another, for rank intervals: see ``surely_above``.
-
-        Where the likelihood is asked too, the one of the two that is known less decides how far its interval reaches:
-        z of its own deviations, which is all of the difference's where the other is known well.
-        """
-        if self.evidence is None:
-            return surely_above(self.level)
-        own, theirs = self.evidence.sd[a], self.evidence.sd[others]
-        reach = NormalDist().inv_cdf(self.sure) * np.maximum(own, theirs) / np.hypot(own, theirs)
-        return normal_below(reach)
+        low, high = rank_intervals(self)
+        return read_only(low), read_only(high)
 
     @property
     def rank_low(self) -> Ints:
@@ -283,7 +230,7 @@ class Uncertainty:
         nan where that is unknown: no sample has both, or comparisons never link them.
         """
         one, other = self._find(a), self._find(b)
-        if self._group[one] != self._group[other]:
+        if self.group[one] != self.group[other]:
             return math.nan
         return float(shares_above(self.samples[:, one, None], self.samples[:, [other]])[0][0])
 
@@ -295,7 +242,7 @@ class Uncertainty:
         chance = self.chances(a, others)
         if self.evidence is not None:
             chance = less_sure(chance, normal_below(self.evidence.leads(a, others)))
-        return np.where(self._group[others] == self._group[a], chance, np.nan)
+        return np.where(self.group[others] == self.group[a], chance, np.nan)
 
     def chances(self, a: int, others: Ints) -> Floats:
         """How sure the samples are that agent a stands above each of the others.
@@ -309,11 +256,11 @@ class Uncertainty:
         At level 0.95, nobody is told apart by fewer than 19 comparisons, and 5 or fewer say nothing about a rank.
         Decisions take in the likelihood, too: see ``confidence``.
         """
-        seen = np.minimum(self._comparisons[a], self._comparisons[others])
+        seen = np.minimum(self.comparisons[a], self.comparisons[others])
         return chances_above(self.samples[:, a, None], self.samples[:, others], seen)
 
     @cached_property
-    def _comparisons(self) -> Floats:
+    def comparisons(self) -> Floats:
         """How many comparisons each agent is in; no limit where that is not known."""
         if self.pairs is None:
             return np.full(len(self.board), np.inf)
@@ -327,13 +274,13 @@ class Uncertainty:
         if m > _MATRIX:
             raise OptionError(f"a matrix of all pairs of {m:,} agents is too large; use above(a, b) for some of them")
         rows = [shares_above(self.samples[:, a, None], self.samples)[0] for a in range(m)]
-        same = self._group[:, None] == self._group
+        same = self.group[:, None] == self.group
         return read_only(np.where(same, np.array(rows).reshape(m, m), np.nan))
 
     def top(self, k: int) -> Floats:
         """The share of samples in which each agent has rank k or better; nan for one in no sample or without a rank."""
         whole("k", k)
-        known = np.where(self._placed, (~self.absent).sum(axis=0), 0)
+        known = np.where(self.placed, (~self.absent).sum(axis=0), 0)
         inside = ((self.ranks <= k) & ~self.absent).sum(axis=0)
         share: Floats = inside / np.where(known, known, np.nan)
         return share
@@ -347,7 +294,7 @@ class Uncertainty:
         """
         groups: list[list[str]] = []
         first = -1
-        for a in self.board.index[self._placed[self.board.index]].tolist():
+        for a in self.board.index[self.placed[self.board.index]].tolist():
             if not groups or float(self.confidence(first, np.array([a]))[0]) >= self.sure:
                 groups.append([])
                 first = a
@@ -371,15 +318,18 @@ class Uncertainty:
         None for the interval of an agent in no sample. `rating_lower` and `rating_upper` are older names of two keys.
         """
         rows = as_dicts(leaderboard(self.board, self, top=top))
-        ends = zip(rows, self.rank_ub[self.board.listing].tolist(), strict=False)
+        places = {} if self.majority is None else self.majority.columns(self)
+        chances = [{name: column[k] for name, column in places.items()} for k in self.board.listing.tolist()]
+        ends = zip(rows, self.rank_ub[self.board.listing].tolist(), chances, strict=False)
         return [
-            {**row, "rank_ub": ub, "rating_lower": row["rating_low"], "rating_upper": row["rating_high"]}
-            for row, ub in ends
+            {**row, "rank_ub": ub, "rating_lower": row["rating_low"], "rating_upper": row["rating_high"], **more}
+            for row, ub, more in ends
         ]
 
     def summary(self) -> list[str]:
         """What can be told and what cannot, in a few lines for people."""
-        lines = [f"{self.board.method}, {self.source}; intervals of {confidence(self.level)}"]
+        held = {"each": "", "all": ", rank ranges hold all at once", "new": ", for one more of the kind"}[self.ranges]
+        lines = [f"{self.board.method}, {self.source}; intervals of {confidence(self.level)}{held}"]
         first = self.first_place
         if first is None:
             lines.append("the votes give no agent a rank")
@@ -406,6 +356,8 @@ class Uncertainty:
             "samples": len(self),
             "level": self.level,
             "interval": "percentile" if self.skew is None else "bca",
+            "ranges": self.ranges,
+            "top_k": None if self.majority is None else self.majority.k,
             "n_agents": len(self.board),
             "condorcet_winner": self.board.condorcet_winner,
             "first_place": None if self.first_place is None else asdict(self.first_place),
