@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +89,47 @@ def test_a_picture_without_matplotlib_is_no_traceback(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "matplotlib", None)  # as if it were not installed
     with pytest.raises(sc.OptionError, match=r"this needs matplotlib: .*install .*\[plot\]"):
         board.plot()
+
+
+def some_votes() -> sc.Profile:
+    return sc.Profile.from_matches(
+        {"a": ["x", "y"], "b": ["y", "z"], "winner": ["x", "z"]}, a="a", b="b", winner="winner"
+    )
+
+
+# What asks for a package that may be missing: the packages, the words of the hint, and the call.
+MISSING: dict[str, tuple[list[str], str, Callable[[], object]]] = {
+    "whiskers": (["matplotlib"], "[plot]", lambda: sc.plots.whiskers(sc.sco(some_votes()))),
+    "head_to_head": (["matplotlib"], "[plot]", lambda: sc.plots.head_to_head(some_votes().pairs())),
+    "bump": (["matplotlib"], "[plot]", lambda: sc.plots.bump(sc.compare(some_votes()))),
+    "cycle": (["matplotlib"], "[plot]", lambda: sc.plots.cycle("ab", [(0, 1, 1.0)])),
+    "card": (["matplotlib"], "[plot]", lambda: sc.plots.card([], "", "")),
+    "read parquet": (["pyarrow", "polars"], "[parquet]", lambda: sc.read("votes.parquet")),
+    "write parquet": (["pyarrow"], "[parquet]", lambda: sc.write(some_votes(), "new.parquet")),
+    "read excel": (["python_calamine"], "[excel]", lambda: sc.read("votes.xlsx")),
+    "duckdb": (["duckdb"], "[duckdb]", lambda: sc.read("votes.csv", engine="duckdb")),
+    "ray": (["ray"], "[cluster]", lambda: sc.read("votes.csv", engine="ray://here:1")),
+    "gpu": (["torch"], "[gpu]", lambda: sc.sco(some_votes(), device="cuda", scale="box")),
+    "pandas": (["pandas"], "install pandas", lambda: sc.sco(some_votes()).to_pandas()),
+    "polars": (["polars"], "install polars", lambda: sc.sco(some_votes()).to_polars()),
+    "arrow": (["pyarrow"], "install pyarrow", lambda: sc.sco(some_votes()).to_arrow()),
+}
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_the_library_says_how_to_install_what_is_missing(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages, words, call = MISSING[name]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "votes.csv").write_text("model_a,model_b,winner\nx,y,model_a\n")
+    (tmp_path / "votes.parquet").write_bytes(b"PAR1 PAR1")
+    with zipfile.ZipFile(tmp_path / "votes.xlsx", "w") as archive:
+        archive.writestr("xl/workbook.xml", "")
+    for package in packages:
+        for loaded in [known for known in sys.modules if known.partition(".")[0] == package]:
+            monkeypatch.delitem(sys.modules, loaded)
+        monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
+    with pytest.raises((sc.OptionError, sc.DataError)) as told:
+        call()
+    assert "install" in str(told.value) and words in str(told.value)

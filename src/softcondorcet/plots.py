@@ -95,6 +95,7 @@ def head_to_head(
 
     `board` gives the order, ``sco`` by default. Blank where two agents never met, or never but tied.
     """
+    needs("matplotlib", "plot")
     import numpy as np
     from matplotlib.colors import LinearSegmentedColormap
 
