@@ -62,6 +62,8 @@ _HOME = {
     "compare": "evaluation.compare",
     "diff": "evaluation.diff",
     "Diff": "evaluation.diff",
+    "regress": "evaluation.regress",
+    "Regression": "evaluation.regress",
     "Comparison": "evaluation.compare",
     "calibration": "evaluation.calibration",
     "Calibration": "evaluation.calibration",
@@ -136,6 +138,7 @@ if TYPE_CHECKING:
     from softcondorcet.evaluation.holdout import Holdout as Holdout, holdout as holdout
     from softcondorcet.evaluation.losses import fenchel_young_loss as fenchel_young_loss, sigmoid_loss as sigmoid_loss
     from softcondorcet.evaluation.margins import Margins as Margins, margins as margins
+    from softcondorcet.evaluation.regress import Regression as Regression, regress as regress
     from softcondorcet.evaluation.replay import Replay as Replay, replay as replay
     from softcondorcet.evaluation.robustness import Robustness as Robustness, robustness as robustness
     from softcondorcet.evaluation.teams import Teams as Teams, teams as teams

@@ -17,6 +17,7 @@ from softcondorcet.cli import (
     plot,
     predict,
     rank,
+    regress,
     report,
     serve,
     warm,
@@ -53,7 +54,16 @@ def _moved(name: str, more: str) -> click.Command:
 
 # The commands by what they are for, as the help lists them.
 JOBS: dict[str, tuple[click.Command, ...]] = {
-    "Rank agents": (rank.rank, report.report, plot.plot, evaluation.compare, history.history, diff.diff, report.demo),
+    "Rank agents": (
+        rank.rank,
+        report.report,
+        plot.plot,
+        evaluation.compare,
+        history.history,
+        diff.diff,
+        regress.regress,
+        report.demo,
+    ),
     "How sure": (
         data.inspect,
         evaluation.bootstrap,

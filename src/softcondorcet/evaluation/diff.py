@@ -39,6 +39,10 @@ class Place:
     low: int | None
     high: int | None
 
+    def above(self, other: Place) -> bool:
+        """Whether both have ranges, with no rank in common, and this one is the better."""
+        return self.high is not None and other.low is not None and self.high < other.low
+
     def __str__(self) -> str:
         if self.rank is None:
             return ""
@@ -76,9 +80,7 @@ class Diff:
     def told_apart(self, agent: str) -> bool | None:
         """Whether the rank ranges before and after have no rank in common; None where a board has no ranges."""
         old, new = self.old[agent], self.new[agent]
-        if old.low is None or old.high is None or new.low is None or new.high is None:
-            return None
-        return old.high < new.low or new.high < old.low
+        return None if old.high is None or new.high is None else old.above(new) or new.above(old)
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """One dict per agent of the new board, best first, then those that are gone. `moved` is in places up.
