@@ -80,6 +80,7 @@ def jobs() -> dict[str, Callable[[], Any]]:
         "a quick bound": lambda: packed(races.pairs(), np.arange(races.n_agents)),
         "a normal posterior of many": partial(laplace, battles, exact=0),
         "ties by davidson": partial(sc.bradley_terry, battles, ties="davidson"),
+        "who is shown first": partial(sc.controlled, battles, "first"),
         "the best orders": partial(sc.optimal_orders, election),
         "ratings over time": lambda: sc.history(_dated(battles), period="day"),
     }
