@@ -59,6 +59,9 @@ def jobs() -> dict[str, Callable[[], Any]]:
     some = synthetic.tournament(300, agents=80, size=4, seed=1)[0]
     crowd = synthetic.tournament(150, agents=1_500, size=4, seed=1)[0]
     circle = synthetic.mallows(5, agents=5, phi=1.0, seed=1)
+    shown = sc.Profile.from_matches(
+        {"a": ["x", "y"] * 20, "b": ["y", "x"] * 20, "winner": ["model_a", "model_b", "model_a", "tie"] * 10}
+    )
     boxed = partial(sc.sco, election, scale="box")
     few_steps: dict[str, dict[str, Any]] = {"fenchel_young": {"steps": 50}}
     work: dict[str, Callable[[], Any]] = {
@@ -80,7 +83,7 @@ def jobs() -> dict[str, Callable[[], Any]]:
         "a quick bound": lambda: packed(races.pairs(), np.arange(races.n_agents)),
         "a normal posterior of many": partial(laplace, battles, exact=0),
         "ties by davidson": partial(sc.bradley_terry, battles, ties="davidson"),
-        "who is shown first": partial(sc.controlled, battles, "first"),
+        "who is shown first": partial(sc.controlled, shown, "first"),
         "the best orders": partial(sc.optimal_orders, election),
         "ratings over time": lambda: sc.history(_dated(battles), period="day"),
     }
