@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -162,7 +163,9 @@ def try_read_only(home: Home) -> None:
     package = home.run(
         "where it is", ["python", "-c", "import softcondorcet; print(softcondorcet.__path__[0])"]
     ).strip()
-    (Path(package) / "kernels/__pycache__").write_bytes(b"")  # a file where the folder would be: for root too
+    cache = Path(package) / "kernels/__pycache__"
+    shutil.rmtree(cache)
+    cache.write_bytes(b"")  # a file where the folder would be: then not even root can write there
     large = (
         "sco simulate tournament --votes 20000 --agents 40 --size 2 -o large.csv && sco rank large.csv --quiet --top 1"
     )

@@ -17,7 +17,6 @@ from softcondorcet.cli import (
     plot,
     predict,
     rank,
-    regress,
     report,
     serve,
     warm,
@@ -61,7 +60,7 @@ JOBS: dict[str, tuple[click.Command, ...]] = {
         evaluation.compare,
         history.history,
         diff.diff,
-        regress.regress,
+        diff.regress,
         report.demo,
     ),
     "How sure": (
