@@ -90,7 +90,7 @@ def _number(text: str) -> Any:
 @click.option("--tune", is_flag=True, help="Choose the options of each model by the votes that are not scored.")
 @options.formats(*options.TABLE)
 def replay(source: options.Source, models: str, scored: float, tune: bool, form: str) -> None:
-    """Predict each vote of FILE from those before, by online models.
+    """Predict each vote of FILE from those before it.
 
     \b
     sco replay battles.csv

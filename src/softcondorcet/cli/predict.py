@@ -33,7 +33,7 @@ def predict(
     form: str,
     **given: Any,
 ) -> None:
-    """The chance that one AGENT comes out above another, with an interval.
+    """The chance that one AGENT comes out above another.
 
     One AGENT is held against every other, several against each other.
 
@@ -64,7 +64,7 @@ def predict(
 @options.SEED
 @options.formats(*options.TABLE)
 def calibration(source: options.Source, methods: str | None, form: str, **given: Any) -> None:
-    """How often what ratings called likely came out, on held-out votes.
+    """How often what ratings called likely came out.
 
     \b
     sco calibration battles.csv
