@@ -43,6 +43,7 @@ COMMANDS = {
     "predict": "predict arena.csv elm fern gorse-20260101-thinking-low-effort --resamples 20",
     "calibration": "calibration arena.csv --methods sco --folds 2 --bins 3",
     "diff": "diff old.json new.json",
+    "regress": "regress ranges.json ranges.json",
     "methods": "methods",
     "formats": "formats",
     "convert": "convert arena.csv votes.jsonl",
@@ -74,8 +75,9 @@ def write_files() -> None:
     Path("one.csv").write_text("model_a,model_b,winner\nelm,fern,model_a\n")
     facts = [f"{name},An organisation with a name,Apache-2.0,{k + 0.5}" for k, name in enumerate(AGENTS)]
     Path("facts.csv").write_text("\n".join(["name,organisation,licence,price", *facts]))
-    for name, words in (("old", "one.csv"), ("new", "arena.csv")):
-        Path(f"{name}.json").write_text(CliRunner().invoke(main, ["rank", words, "--format", "json"]).stdout)
+    boards = {"old": "rank one.csv", "new": "rank arena.csv", "ranges": "bootstrap arena.csv --resamples 20"}
+    for name, words in boards.items():
+        Path(f"{name}.json").write_text(CliRunner().invoke(main, [*words.split(), "--format", "json"]).stdout)
 
 
 def printed(command: str, width: int | None) -> tuple[str, str]:
