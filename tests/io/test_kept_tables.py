@@ -67,6 +67,8 @@ TABLES: dict[str, dict[str, list[str]]] = {
     "Model,MMLU rank\nx,1\ny,2\n": {"MMLU rank": ["x > y"]},
     "Model,MMLU,ARC\nx,1st,#2\ny,2nd,#1\n": {"MMLU": ["x > y"], "ARC": ["y > x"]},
     "Model,Cost ($/1M tokens),Speed [t]\nx,8,5\ny,30,4\n": {"Cost ($/1M tokens)": ["x > y"], "Speed [t]": ["x > y"]},
+    # What counts rows, numbers them, or says how sure another column is.
+    "Unnamed: 0,model,mmlu,lower,upper,n,Δ\n0,x,2,1,3,9,1\n1,y,1,0,2,10,2\n": {"mmlu": ["x > y"]},
     "Model,t1,t2\nx,✓,✗\ny,✗,✗\n": {"t1": ["x > y"], "t2": ["x = y"]},
     "Model,MMLU,Memory Usage (MB)\nx,2,Unknown\ny,1,70\n": {"MMLU": ["x > y"]},
     # Tasks in rows, with their metric in a column, or without a title.

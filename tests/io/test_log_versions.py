@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from helpers.logs import (
     document,
+    encoded,
     episode,
     ever,
     helm_run,
@@ -25,6 +26,8 @@ from helpers.reading import notes, votes_of
 
 import softcondorcet as sc
 from softcondorcet.errors import DataError
+from softcondorcet.io.formats import FORMATS
+from softcondorcet.io.input_files import in_memory
 
 Files = dict[str, Any]
 STAMP = "2024-06-01T01-02-03.000001"
@@ -242,6 +245,21 @@ def test_other_versions(name: str, tmp_path: Path) -> None:
     profile = sc.read(write_files(tmp_path, files))
     assert votes_of(profile) == votes
     assert SAID.get(name, "") in notes(profile)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_file_is_claimed_by_one_reader_at_most(name: str) -> None:
+    """All that hold results by the one of their tool; what stands beside them by none."""
+    tool = {"openai": "openai_evals", "harness": "lm_eval", "lighteval": "lm_eval"}.get(
+        name.split()[0], name.split()[0]
+    )
+    claimed = 0
+    for path, content in CASES[name][0].items():
+        file = in_memory(path, encoded(path, content))
+        found = [format.name for format in FORMATS.values() if format.recognise(file)]
+        assert found in ([], [tool]), (path, found)
+        claimed += len(found)
+    assert claimed
 
 
 def test_a_direction_that_the_file_lacks_may_be_given(tmp_path: Path) -> None:

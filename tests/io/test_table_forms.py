@@ -110,6 +110,8 @@ CSV = "x.csv"
 WRONG: list[tuple[str, str, dict[str, Any], str]] = [
     ("model_a,model_b,opinion\nx,y,m\n", CSV, {}, "no column says who won; found 'opinion': --column winner=opinion"),
     ("white,black,moves\nx,y,e4\n", CSV, {}, "'white' and 'black', but no column says who won.*--column winner="),
+    ("model,t\nx,350 ms\ny,2\n", CSV, {}, "x.csv:3: t is '2'; expected numbers of one kind in a column: .* one unit"),
+    ("|model|t|\n|--|--|\n|x|71.2|\n|y|70,1|\n", "x.md", {}, "x.md:4: t is '70,1'; expected numbers of one kind"),
     ("rater,model_a,model_b,rating\n1,x,y,5\n", CSV, {}, "found 'rating': --column winner=rating"),
     ("<!DOCTYPE html><table></table>", "x.html", {}, r"x\.html: HTML or XML .*; expected csv, Markdown"),
     ("a,b,p_a\nx,y,0.7\n", CSV, {}, "found 'p_a': --column winner=p_a"),

@@ -17,7 +17,7 @@ LOWER = frozenset(
         *("loss", "perplexity", "ppl", "nll", "error", "errors", "err", "latency", "wer"),
         *("cer", "ter", "mer", "mae", "rmse", "mse", "time", "seconds"),
         *("runtime", "duration", "cost", "price", "toxicity", "hallucination", "hallucinations", "flops", "memory"),
-        *("rank", "ranking", "place", "position"),
+        *("rank", "ranking", "place", "position", "losses", "carbon", "emissions", "energy"),
         *("regret", "distance", "fid", "fvd", "kid", "lpips", "brier", "ece", "bpb"),
         "bpc",
     )
@@ -81,11 +81,12 @@ FACTS = frozenset(
         *("id", "index", "no", "row", "year", "params", "parameters", "num params", "n params", "n parameters"),
         *("number of parameters", "params b", "parameters b", "size", "size b", "model size", "context"),
         *("embedding dimensions", "dimensions", "zero shot", "release date"),
+        *("n", "samples", "support", "delta", "\u03b4", "rank delta", "rank \u03b4"),
         *("memory usage", "hub", "co\u2082 cost", "co2 cost", "co2 emissions", "number of params"),
         *("context length", "max tokens", "likes", "hub likes", "downloads", "votes", "count", "avg length"),
     )
 )
-_SPREADS = frozenset(("std", "stderr", "stdev", "sd", "se", "ci", "variance", "var"))
+_SPREADS = frozenset(("lower", "upper", "lb", "ub", "std", "stderr", "stdev", "sd", "se", "ci", "variance", "var"))
 _SPREAD_PHRASES = (
     "standard error",
     "standard deviation",
@@ -163,6 +164,8 @@ def is_summary(name: str) -> bool:
 def is_fact(name: str) -> bool:
     """Whether a column of numbers describes the agent rather than what it scored."""
     words = words_of(_IN_BRACKETS.sub(" ", name)) or words_of(name)
+    if words[:1] == ["unnamed"]:  # the rows of a pandas table, numbered
+        return True
     counted = len(words) > 1 and words[0] in ("n", "num")
     return name.strip() in ("", "#") or counted or not FACTS.isdisjoint((" ".join(words), " ".join(words_of(name))))
 
@@ -171,7 +174,11 @@ def is_spread(name: str) -> bool:
     """Whether a column says how sure another one is: a standard error, a bound of an interval."""
     words = words_of(name)
     joined = f" {' '.join(words)} "
-    return (bool(words) and words[-1] in _SPREADS) or any(f" {phrase} " in joined for phrase in _SPREAD_PHRASES)
+    return (
+        "\u00b1" in name
+        or (bool(words) and words[-1] in _SPREADS)
+        or any(f" {phrase} " in joined for phrase in _SPREAD_PHRASES)
+    )
 
 
 def choose(metrics: Collection[str], order: tuple[str, ...], where: str) -> str:

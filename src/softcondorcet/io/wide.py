@@ -221,13 +221,18 @@ def _column(
 def _refuse_spoilt(table: Table, texts: list[str], cells: dict[str, list[Any]], decimal_comma: bool) -> None:
     """A column of numbers with a few words in it is not text: the word is an error, not a reason to drop the task."""
     for title in texts:
-        readable = [read_numbers([cell], decimal_comma) is not None for cell in cells[title]]
-        missing = sum(map(is_missing, cells[title]))
-        if sum(readable) > (len(readable) - missing) / 2:
-            row = next(k for k, cell in enumerate(cells[title]) if not readable[k] and not is_missing(cell))
-            raise DataError(
-                f"{table.place(row)}: {title} is {shown(cells[title][row])}; expected a number as in the rows around it"
-            )
+        there = [(row, cell) for row, cell in enumerate(cells[title]) if not is_missing(cell)]
+        readable = {row for row, cell in there if read_numbers([cell], decimal_comma) is not None}
+        others = {row for row, cell in there if read_numbers([cell], not decimal_comma) is not None}
+        spoilt = [row for row, _ in there if row not in readable]
+        words = "a number as in the rows around it"
+        if there and len(readable | others) == len(there):
+            words = "numbers of one kind in a column: decimal commas or points, one unit, places or scores"
+            spoilt = spoilt or [row for row, _ in there][-1:]
+        elif len(readable) <= len(there) / 2:
+            continue
+        row = spoilt[0]
+        raise DataError(f"{table.place(row)}: {title} is {shown(cells[title][row])}; expected {words}")
 
 
 # Tables in Markdown, and the two header lines of a pivot table.
