@@ -342,16 +342,17 @@ def sides(rows: VoteRows) -> Fields:
         return {}
     words = [_SIDES.get(value, _UNKNOWN) if isinstance(value, str) else _UNKNOWN for value in cells.values]
     said = np.array(words, dtype=np.int8)[cells.codes]
+    bad = "both_bad" in cells.values
     if rows.vote is None:
-        return {"side": said}
+        return {"side": said, "both_bad": bad}
     side = said[rows.first]
     side[rows.vote[said != side[rows.vote]]] = _UNKNOWN  # its rows do not agree
-    return {"side": side}
+    return {"side": side, "both_bad": bad}
 
 
 def replace_sides(fields: Fields) -> Fields:
     """``turned`` in place of ``side``, if every vote over two agents says who was shown first."""
-    side = fields.pop("side", None)
+    side, bad = fields.pop("side", None), fields.pop("both_bad", False)
     if side is None:
         return fields
     start, tier = fields["start"], fields["tier"]
@@ -359,7 +360,8 @@ def replace_sides(fields: Fields) -> Fields:
     tied = tier[start[:-1][two]] == tier[start[:-1][two] + 1]
     if two.any() and ((side[two] != _UNKNOWN) & ((side[two] == _SIDES["tie"]) == tied)).all():
         fields["turned"] = two & (side == _SIDES["b"])
-        fields["columns"] = fields["columns"].without("winner")  # which says no more than that
+        if not bad:  # which says more of a tie
+            fields["columns"] = fields["columns"].without("winner")
     return fields
 
 
