@@ -169,12 +169,12 @@ class Client:
 
     def _json(self, body: bytes) -> dict[str, Any]:
         try:
-            found = json.loads(body)
+            answer = json.loads(body)
         except ValueError:
-            found = None
-        if not isinstance(found, dict):
+            answer = None
+        if not isinstance(answer, dict):
             raise DataError(f"{self.url}: expected the JSON of a live leaderboard, got {body[:60]!r}")
-        return found
+        return answer
 
     def _ask(
         self,
@@ -289,10 +289,10 @@ def _detail(body: bytes, headers: Mapping[str, str]) -> str:
     if "location" in headers:
         return f"it has moved to {headers['location'][:200]}"
     try:
-        said = json.loads(body)["detail"]
+        detail = json.loads(body)["detail"]
     except (ValueError, KeyError, TypeError):
-        said = body[:200].decode(errors="replace").strip() or "without a word"
-    return str(said)[:1000]
+        detail = body[:200].decode(errors="replace").strip() or "without a word"
+    return str(detail)[:1000]
 
 
 def _seconds(text: str | None) -> float:

@@ -85,9 +85,9 @@ def run(
         service = Service(address, settings)
         if not (local and not names) and not any(token.revoked is None for token in service.tokens):
             service.database.close()
-            asked = f"--host must be 127.0.0.1 as long as there is no token, got {host}"
-            asked = asked if not local else f"--name needs a token first, got {names[0]}"
-            raise OptionError(f"{asked}; make one with: sco token new BOARD LABEL --scope admin")
+            problem = f"--host must be 127.0.0.1 as long as there is no token, got {host}"
+            problem = problem if not local else f"--name needs a token first, got {names[0]}"
+            raise OptionError(f"{problem}; make one with: sco token new BOARD LABEL --scope admin")
         shown = f"[{host}]" if ":" in host else host
         click.echo(f"{service.database.about}: {sum(len(b.votes) for b in service.boards.values()):,} votes")
         url, sessions = f"http://{shown}:{listening.getsockname()[1]}/", Sessions()

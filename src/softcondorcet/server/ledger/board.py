@@ -368,9 +368,9 @@ class Board:
     @property
     def behind(self) -> int:
         """Number of rows that the last fit does not know: votes, and removals of votes."""
-        seen = self.fit.last if self.fit else 0
-        removals = len(self._removals) - bisect_right(self._removals, seen)
-        return len(self.votes) - self.votes.after(seen) + removals
+        fitted_to = self.fit.last if self.fit else 0
+        removals = len(self._removals) - bisect_right(self._removals, fitted_to)
+        return len(self.votes) - self.votes.after(fitted_to) + removals
 
     @property
     def pending(self) -> bool:

@@ -96,10 +96,10 @@ class Fits:
         At once where the ranks of now mean nothing: after a removal, or when there are twice as many votes.
         """
         now = time.monotonic()
-        seen, earliest, n_votes = self._tried.get(board.id, (_seen(board), 0.0, 0))
-        if not board.fitted or board.last <= seen or now < self._rest.get(board.id, 0.0):
+        last, earliest, n_votes = self._tried.get(board.id, (_last_row_fitted(board), 0.0, 0))
+        if not board.fitted or board.last <= last or now < self._rest.get(board.id, 0.0):
             return False
-        return now >= earliest or board.last_removal > seen or len(board.votes) > 2 * n_votes
+        return now >= earliest or board.last_removal > last or len(board.votes) > 2 * n_votes
 
     async def attempt(self, board: Board) -> None:
         """Fit a board. An error is logged, and the fit tried again later."""
@@ -131,8 +131,8 @@ class Fits:
 
     def soon(self, board: Board) -> None:
         """Make a board due for a fit at once, as after an import."""
-        seen, _, size = self._tried.get(board.id, (_seen(board), 0.0, 0))
-        self._tried[board.id] = seen, 0.0, size
+        last, _, size = self._tried.get(board.id, (_last_row_fitted(board), 0.0, 0))
+        self._tried[board.id] = last, 0.0, size
 
     def note(self, board: Board, last: int, size: int, took: float) -> None:
         """A fit of so many votes, up to row `last`, took so many seconds."""
@@ -141,19 +141,19 @@ class Fits:
 
     async def _kept(self, board: Board, last: int, result: dict[str, Any]) -> Fit:
         """A fit, once it is written: it waits while there is no room, or no database that is whole."""
-        said = False
+        logged = False
         while True:
             try:
                 fit: Fit = await self._write(lambda transaction: keep(transaction, board.id, last, result))
                 return fit
             except (DiskFull, Gone, Damaged) as error:
-                if not said:
+                if not logged:
                     _log.warning("a fit waits to be written: %s", error)
-                said = True
+                logged = True
                 await asyncio.sleep(min(self._settings.every, 1.0))
 
 
-def _seen(board: Board) -> int:
+def _last_row_fitted(board: Board) -> int:
     """The last row that the fit of before saw, if it weighed votes and scaled ratings as this service does."""
     if board.fit is None or board.fit.analysis.get("older"):
         return 0
@@ -197,7 +197,7 @@ async def _in_child(votes: Chosen, job: fit_process.Job, settings: Settings) -> 
         )  # fmt: skip
     try:
         async with asyncio.timeout(settings.fit_seconds):
-            said, _ = await child.communicate()
+            output, _ = await child.communicate()
     except TimeoutError:
         return {"failed": f"the fit took more than {settings.fit_seconds:g} s"}
     finally:
@@ -207,7 +207,7 @@ async def _in_child(votes: Chosen, job: fit_process.Job, settings: Settings) -> 
             await child.wait()
     if child.returncode != 0:
         return {"failed": f"the fit ended with status {child.returncode}"}
-    result: dict[str, Any] = await asyncio.to_thread(msgspec.json.decode, said)
+    result: dict[str, Any] = await asyncio.to_thread(msgspec.json.decode, output)
     return result
 
 

@@ -87,8 +87,8 @@ async def boards(call: Call[NoQuery]) -> Response:
 async def new_board(call: Call[NoQuery]) -> Response:
     """A new, empty board."""
     call.site.auth.allow(call.request, None, "admin")
-    asked: NewBoard = await call.json()
-    called, title = name(asked.name, "name"), name(asked.title or asked.name, "title")
+    new: NewBoard = await call.json()
+    called, title = name(new.name, "name"), name(new.title or new.name, "title")
     try:
         board = await call.service.new_board(called, title)
     except Refused as refusal:
@@ -108,12 +108,12 @@ async def tokens(call: Call[NoQuery]) -> Response:
 async def new_token(call: Call[OfBoard]) -> Response:
     """A new token, for one board or for all. Its secret is shown this once."""
     call.site.auth.allow(call.request, None, "admin")
-    asked: NewToken = await call.json()
+    new: NewToken = await call.json()
     known, board = call.service.boards, call.query.board
     if board is not None and board not in known:
         raise HTTPException(404, "expected the name of a board")
     chosen = known[board] if board is not None else None
-    token, secret = await call.service.new_token(chosen, asked.scope, name(asked.label, "label"))
+    token, secret = await call.service.new_token(chosen, new.scope, name(new.label, "label"))
     return json_response(NewTokenAnswer(*_about(token, call.service), secret), 201)
 
 
@@ -179,8 +179,8 @@ async def _voters(call: Call[OfVoter]) -> list[str]:
     body = await call.body()
     if not body:
         raise Refused('expected ?voter=NAME, or a body {"voters": [...]}')
-    asked = msgspec.json.decode(body, type=Voters)
-    return list(dict.fromkeys(name(voter, "voters") for voter in asked.voters))
+    decoded = msgspec.json.decode(body, type=Voters)
+    return list(dict.fromkeys(name(voter, "voters") for voter in decoded.voters))
 
 
 async def _write(call: Call[OfVote] | Call[OfVoter], asks: list[Ask], token: Token | None) -> Response:

@@ -104,14 +104,14 @@ async def import_file(call: Call[HowToRead]) -> Response:
 
     The same file, read in the same way, is added to a board a second time only with `again`.
     """
-    token, asked = call.site.auth.allow(call.request, call.board, "admin"), call.query
+    token, query = call.site.auth.allow(call.request, call.board, "admin"), call.query
     key = key_of(call.request)
     file = FileVotes(
-        call.site, call.board, imports.Wanted(asked.format, asked.kind, asked.voter), token.id if token else None,
-        preview=asked.preview, again=asked.again, key=key,
+        call.site, call.board, imports.Wanted(query.format, query.kind, query.voter), token.id if token else None,
+        preview=query.preview, again=query.again, key=key,
     )  # fmt: skip
     preview = await file.add(lambda: call.body(MOST_IMPORT))
-    return json_response(preview, 200 if asked.preview else 201)
+    return json_response(preview, 200 if query.preview else 201)
 
 
 @dataclass(frozen=True)

@@ -73,14 +73,14 @@ async def read_apart(data: bytes, wanted: Wanted, *, memory: int = MEMORY) -> Fo
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # each thread would take its share of the memory
     )  # fmt: skip
     try:
-        said, _ = await child.communicate(data)
+        output, _ = await child.communicate(data)
     except asyncio.CancelledError:
         child.kill()
         await child.wait()
         raise
-    if not said:
+    if not output:
         return Found(error="this takes more memory or time to read than a file of votes may")
-    return await asyncio.to_thread(msgspec.json.decode, said, type=Found)
+    return await asyncio.to_thread(msgspec.json.decode, output, type=Found)
 
 
 def file_name(text: str) -> str:
@@ -115,14 +115,14 @@ def _votes(data: bytes, wanted: Wanted) -> Found:
         _times(profile),
         _winners(profile),
     )
-    found = Found(notes=list(profile.source.notes) if profile.source else [])
+    result = Found(notes=list(profile.source.notes) if profile.source else [])
     for v, (tiers, group, voter, weight, when, winner) in enumerate(zip(*columns, strict=True)):
         if sum(map(len, tiers)) < 2:
-            found.left_out += 1
+            result.left_out += 1
             continue
         vote = ask(Ballot(ranking=[*tiers], voter=voter, group=group, weight=weight), f"vote {v + 1}: ")
-        found.votes.append(vote._replace(when=when, winner=winner if _says(vote, winner) else None))
-    return found
+        result.votes.append(vote._replace(when=when, winner=winner if _says(vote, winner) else None))
+    return result
 
 
 def _read(data: bytes, wanted: Wanted) -> Profile:
@@ -158,8 +158,8 @@ def _winners(profile: Profile) -> Sequence[str | None]:
     if profile.turned is not None:
         tied = profile.tier[profile.start[1:] - 1] == 0
         known = ["tie" if tie else "b" if turned else "a" for tie, turned in zip(tied, profile.turned, strict=True)]
-    said = next((name for name in profile.columns if name.casefold() == "winner"), None)
-    words = _names(profile, said)
+    column = next((name for name in profile.columns if name.casefold() == "winner"), None)
+    words = _names(profile, column)
     return [word if word in WINNERS else side for word, side in zip(words, known, strict=True)]
 
 

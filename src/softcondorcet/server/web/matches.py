@@ -246,10 +246,10 @@ page_routes = Routes(page=True)
 async def samples(call: Call[NoQuery]) -> Response:
     """What agents answered to tasks: up to 1,000, all or none. A new answer takes the place of an earlier one."""
     call.site.auth.allow(call.request, call.board, "admin")
-    found = read(await call.body())
-    await call.service.write(lambda transaction: call.site.matches.keep(transaction, call.board.id, found))
-    call.site.matches.show(call.board.id, found)
-    return json_response(SamplesKept(len(found), call.board.name), 201)
+    given = read(await call.body())
+    await call.service.write(lambda transaction: call.site.matches.keep(transaction, call.board.id, given))
+    call.site.matches.show(call.board.id, given)
+    return json_response(SamplesKept(len(given), call.board.name), 201)
 
 
 @routes.get("/match.json", Match, refusals=(401, 404, 422, 429))

@@ -52,16 +52,16 @@ async def show(
 
 @routes.get("/")
 async def leaderboard(call: Call[NoQuery]) -> Response:
-    asked = parse(call.request.query_params)
+    query = parse(call.request.query_params)
     begin = "" if call.board.agents else page_cache.begin(call.request)
 
     def view(now: Snapshot, overall: Snapshot | None) -> View:
-        state: View = _views().board(now, overall, list(call.board.votes.groups.names), asked)
+        state: View = _views().board(now, overall, list(call.board.votes.groups.names), query)
         return state
 
     return await show(
-        call, "board.html", view, asked, begin,
-        snapshots_of=lambda: snapshots(call, asked.wanted), here="./", twin=asked.data("leaderboard.json"), begin=begin,
+        call, "board.html", view, query, begin,
+        snapshots_of=lambda: snapshots(call, query.wanted), here="./", twin=query.data("leaderboard.json"), begin=begin,
     )  # fmt: skip
 
 

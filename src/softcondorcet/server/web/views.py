@@ -35,11 +35,11 @@ def pair_address(a: str, b: str) -> str:
     return f"pair?{urlencode({'a': a, 'b': b})}"
 
 
-def chosen(rows: Sequence[Row], asked: PageQuery) -> list[Row]:
+def chosen(rows: Sequence[Row], query: PageQuery) -> list[Row]:
     """The rows to show, in the order asked for."""
-    part = asked.find.casefold()
+    part = query.find.casefold()
     shown = [row for row in rows if part in row.agent.casefold()]
-    column, falling = asked.sort.removeprefix("-"), asked.sort.startswith("-")
+    column, falling = query.sort.removeprefix("-"), query.sort.startswith("-")
     keys = {
         "rank": lambda row: row.rank or 0,
         "agent": lambda row: row.agent.casefold(),
@@ -47,42 +47,42 @@ def chosen(rows: Sequence[Row], asked: PageQuery) -> list[Row]:
         "votes": lambda row: row.votes,
         "overall": lambda row: row.rank_overall or len(rows) + 1,
     }
-    return sorted(shown, key=keys[column], reverse=falling) if asked.sort != "rank" else shown
+    return sorted(shown, key=keys[column], reverse=falling) if query.sort != "rank" else shown
 
 
-def heads(asked: PageQuery) -> dict[str, tuple[str, str]]:
+def heads(query: PageQuery) -> dict[str, tuple[str, str]]:
     """By column, where its head leads to sort by it, and the order of rows by it now."""
-    column, falling = asked.sort.removeprefix("-"), asked.sort.startswith("-")
+    column, falling = query.sort.removeprefix("-"), query.sort.startswith("-")
     order = "descending" if falling else "ascending"
     return {
         kind: (
-            asked.address(sort=f"-{kind}" if kind == column and not falling else kind),
+            query.address(sort=f"-{kind}" if kind == column and not falling else kind),
             order if kind == column else "",
         )
         for kind in SORTS
     }
 
 
-def caption(agents: int, matching: int, shown: int, asked: PageQuery, *, pending: bool = False) -> str:
-    order = "sorted" if asked.sort not in ("rank", "-rating") else "by name" if pending else "best first"
-    if asked.find:
-        return f"{matching:,} of {agents:,} agents have {asked.find!r} in their name, {order}"
+def caption(agents: int, matching: int, shown: int, query: PageQuery, *, pending: bool = False) -> str:
+    order = "sorted" if query.sort not in ("rank", "-rating") else "by name" if pending else "best first"
+    if query.find:
+        return f"{matching:,} of {agents:,} agents have {query.find!r} in their name, {order}"
     return f"{'All' if shown == agents else f'{shown:,} of'} {agents:,} agents, {order}"
 
 
-def board(snapshot: Snapshot, overall: Snapshot | None, groups: Sequence[str], asked: PageQuery) -> View:
+def board(snapshot: Snapshot, overall: Snapshot | None, groups: Sequence[str], query: PageQuery) -> View:
     """The leaderboard of a snapshot; of some votes only where there is an `overall` one to hold it against."""
     fit, says = content.analysis(snapshot), snapshot.verdict
     rows = content.rows(snapshot, overall)
-    wanted = chosen(rows, asked)
-    shown = wanted[: asked.top]
-    in_order = asked.sort == "rank" and not asked.find and not snapshot.pending
+    wanted = chosen(rows, query)
+    shown = wanted[: query.top]
+    in_order = query.sort == "rank" and not query.find and not snapshot.pending
     since, flip = _since(snapshot), (fit.robust or {}).get("flip")
     view: View = {
         **page.view(fit, rows, says, link=pair_address),
         "table": board_table(shown, snapshot.ratings, says, whole=rows if in_order else None, link=agent_address),
-        "heads": heads(asked),
-        "caption": caption(len(rows), len(wanted), len(shown), asked, pending=snapshot.pending),
+        "heads": heads(query),
+        "caption": caption(len(rows), len(wanted), len(shown), query, pending=snapshot.pending),
         "facts": [
             ("agents", f"{len(rows):,}"),
             ("votes", f"{snapshot.n_votes:,}"),
@@ -91,9 +91,9 @@ def board(snapshot: Snapshot, overall: Snapshot | None, groups: Sequence[str], a
         "pending": f"A fit of {plural(snapshot.n_votes, 'vote')} is under way" if snapshot.pending else "",
         "since": since,
         "flip": (flip or {}).get("words", ""),
-        "wanted": asked.words() if overall is not None else "",
+        "wanted": query.words() if overall is not None else "",
         "groups": sorted(groups),
-        "asked": asked,
+        "asked": query,
         "n_found": len(wanted),
         "n_shown": len(shown),
         "robust": _robust(fit.robust),
