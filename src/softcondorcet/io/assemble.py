@@ -328,7 +328,7 @@ def directions(rows: VoteRows, column: str) -> NDArray[np.bool_]:
 
 # What a column ``winner`` of rankings may say of a vote over two agents: which side won. Side a was shown first, and of
 # two that tie it stands first. Exports of a live board have this column.
-_SIDES = {"a": 0, "b": 1, "tie": 2, "both_bad": 2}
+_SIDES = {"a": 0, "b": 1, "tie": 2, "both_bad": 3}
 _UNKNOWN = -1
 
 
@@ -342,25 +342,24 @@ def sides(rows: VoteRows) -> Fields:
         return {}
     words = [_SIDES.get(value, _UNKNOWN) if isinstance(value, str) else _UNKNOWN for value in cells.values]
     said = np.array(words, dtype=np.int8)[cells.codes]
-    bad = "both_bad" in cells.values
     if rows.vote is None:
-        return {"side": said, "both_bad": bad}
+        return {"side": said}
     side = said[rows.first]
     side[rows.vote[said != side[rows.vote]]] = _UNKNOWN  # its rows do not agree
-    return {"side": side, "both_bad": bad}
+    return {"side": side}
 
 
 def replace_sides(fields: Fields) -> Fields:
     """``turned`` in place of ``side``, if every vote over two agents says who was shown first."""
-    side, bad = fields.pop("side", None), fields.pop("both_bad", False)
+    side = fields.pop("side", None)
     if side is None:
         return fields
     start, tier = fields["start"], fields["tier"]
     two = np.diff(start) == 2
     tied = tier[start[:-1][two]] == tier[start[:-1][two] + 1]
-    if two.any() and ((side[two] != _UNKNOWN) & ((side[two] == _SIDES["tie"]) == tied)).all():
+    if two.any() and ((side[two] != _UNKNOWN) & ((side[two] >= _SIDES["tie"]) == tied)).all():
         fields["turned"] = two & (side == _SIDES["b"])
-        if not bad:  # which says more of a tie
+        if not (side == _SIDES["both_bad"]).any():  # which says more of a tie
             fields["columns"] = fields["columns"].without("winner")
     return fields
 
