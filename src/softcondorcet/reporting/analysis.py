@@ -186,7 +186,7 @@ def analyse(
         unchecked=inspection.unchecked,
         warnings=[*ratings.warnings, *(uncertainty.warnings if uncertainty else ())],
         cuts=plan.cuts,
-        flip=fewest(profile, ratings, plan.options, seed) if flips else "",
+        flip=fewest(profile, ratings, plan.options, seed) if flips and ratings.places.any() else "",
     )
 
 
@@ -264,7 +264,7 @@ def sureness(sure: Uncertainty, profile: Profile) -> tuple[str, str]:
     """How sure the first place is, as a word ("settled", "likely" or "open"), and what the word rests on."""
     first = first_place(sure)
     if first is None:
-        return "open", "The votes give no agent a rank."
+        return "open", f"The {profile.noun}s give no agent a rank."
     if first.share is None:
         return "open", f"No resample of the {profile.noun}s holds {first.agent}: they cannot say how sure its place is."
     k, others = sure.board.agents.index(first.agent), [*first.shares_with, *first.not_told_from]

@@ -83,8 +83,8 @@ def _score(table: TaskScores, agent: int, task: int, digits: int) -> Score:
 
 
 def _left_out(profile: Profile, ratings: Ratings, options: Mapping[str, Any], seed: int) -> Robustness | None:
-    """What changes without each task, as far as there is time for it."""
-    if profile.group is None:
+    """What changes without each task, as far as there is time for it; None where no single agent is first."""
+    if profile.group is None or (ratings.places == 1).sum() != 1:
         return None
     try:
         return robustness(profile, ratings.method, options=options, parts=("groups",), seed=seed)
@@ -98,7 +98,7 @@ def _decides(found: Robustness | None, n_tasks: int) -> str:
     if not changes:
         return ""
     top, moved = changes[0].top_before, [change for change in changes if change.top_changed]
-    tried = plural(n_tasks, "task") if len(changes) == n_tasks else f"{len(changes)} of {n_tasks:,} tasks"
+    tried = plural(n_tasks, "task") if len(changes) == n_tasks else f"{len(changes)} tasks tried (of {n_tasks:,})"
     if not moved:
         return f"{top} stays first without any one of {tried}."
     names = listing([change.name for change in moved], 6)

@@ -82,13 +82,13 @@ def verdict(pairs: Pairs, board: Ratings, noun: str = "vote") -> Verdict:
     if len(board) == 1:
         return Verdict("nothing", f"{name} is the only agent: there is nothing to compare.")
     if not len(pairs):
-        return Verdict("nothing", "No vote compares two agents: there is nothing to rank.")
+        return Verdict("nothing", f"No {noun} compares two agents: there is nothing to rank.")
     linked = linked_labels(pairs)
     near = np.flatnonzero(linked == linked[top])
     if len(near) == 1:
-        return Verdict("nothing", f"{name} comes first, but no vote compares it with another agent.")
+        return Verdict("nothing", f"{name} comes first, but no {noun} compares it with another agent.")
     if not board.places.any():
-        return Verdict("nothing", "The votes give no agent a rank: each could stand almost anywhere.")
+        return Verdict("nothing", f"The {noun}s give no agent a rank: each could stand almost anywhere.")
     winner = _winner(pairs, near)
     if winner == top:
         return _won(pairs, board, top, near, noun)
@@ -98,7 +98,7 @@ def verdict(pairs: Pairs, board: Ratings, noun: str = "vote") -> Verdict:
     circle = np.flatnonzero(label == label[top])
     if len(circle) > 1:
         return _circling(pairs, board, top, circle, near)
-    return _apart(pairs, board, top, near)
+    return _apart(pairs, board, top, near, noun)
 
 
 def neighbours(pairs: Pairs, agent: int) -> tuple[Ints, Floats]:
@@ -186,7 +186,7 @@ def _circling(pairs: Pairs, board: Ratings, top: int, circle: Ints, near: Ints) 
     )
 
 
-def _apart(pairs: Pairs, board: Ratings, top: int, near: Ints) -> Verdict:
+def _apart(pairs: Pairs, board: Ratings, top: int, near: Ints, noun: str) -> Verdict:
     """No winner, and no cycle through the first agent: it is unbeaten but has not met everyone, or it is beaten."""
     name, (column, margin) = board.agents[top], neighbours(pairs, top)
     notes = _among(board, near)[1]
@@ -196,7 +196,7 @@ def _apart(pairs: Pairs, board: Ratings, top: int, near: Ints) -> Verdict:
     shared = np.flatnonzero(board.places == 1)
     if len(shared) > 1:
         names = listing([board.agents[k] for k in shared])
-        answer = f"{names} share first place: the votes do not say which is better."
+        answer = f"{names} share first place: the {noun}s do not say which is better."
         return Verdict("unbeaten", answer, (*(_met(pairs, board, int(k)) for k in shared[:3]), *notes))
     unmet, level = len(near) - 1 - len(column), [board.agents[b] for b in column[margin == 0]]
     reasons = [f"has not met {unmet:,} of the others"] * bool(unmet) + [f"is level with {listing(level)}"] * bool(level)
