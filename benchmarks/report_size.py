@@ -73,7 +73,10 @@ def main() -> int:
         at = Path(folder)
         made = [table(at / "130-models-20-tasks.csv", 130, 20), table(at / "5000-models-10-tasks.csv", 5000, 10)]
         made.append(arena(at / "1000-agents-40000-votes-each.csv", 1000, 40_000))
-        rows = [cost(file, at / f"{k}.html") for k, file in enumerate([*made, *options.files])]
+        rows = []
+        for file in [*made, *options.files]:
+            rows.append(cost(file, at / "report.html"))
+            print(rows[-1], file=sys.stderr)
     show(rows, options.csv)
     limits = (("cpu_seconds", _SECONDS), ("peak_gb", _GB), ("page_kb", _PAGE_KB))
     missed = [row["data"] for row in rows if not row["done"] or any(row[name] > most for name, most in limits)]
