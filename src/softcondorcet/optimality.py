@@ -1,8 +1,10 @@
-"""How good an order is, in words: what it contradicts, whether another does better, and whether others do as well."""
+"""How good an order is, in words: what it contradicts, whether another does better or as well, what it rests on."""
 
 from __future__ import annotations
 
-from typing import Protocol
+import math
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from softcondorcet.formatting import number, plural, some
 
@@ -25,6 +27,33 @@ class Order(Protocol):
     def optimal_orders(self) -> int | None: ...
     @property
     def may_swap(self) -> tuple[tuple[str, str], ...] | None: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def options(self) -> Mapping[str, Any]: ...
+    @property
+    def kappa(self) -> float | None: ...
+    @property
+    def pooled(self) -> int | None: ...
+    @property
+    def level(self) -> int | None: ...
+
+
+def margins(order: Order) -> list[str]:
+    """How far margins were trusted, and what of the ratings they do not support."""
+    lines = []
+    if order.kappa is not None:
+        pull = "games: margins are shrunk toward the line of Bradley-Terry"
+        worth = f"{float(f'{order.kappa:.2g}'):,g}" if math.isfinite(order.kappa) else ""
+        half = f"a pair that met {worth} times counts half by its own votes, half by the line"
+        lines.append(f"{pull}; {half if worth else 'the votes stray from it no more than chance would'}")
+    elif order.method == "sco" and order.options.get("shrink") is False:
+        lines.append("margins are taken as they are")
+    if order.level:
+        lines.append(f"{plural(order.level, 'agent')} level: wins and losses against each other cancel; shown by name")
+    if more := (order.pooled or 0) - (order.level or 0):
+        lines.append(f"the votes support the order of {plural(more, 'agent')} beside a neighbour, but no gap")
+    return lines
 
 
 def optimality(order: Order) -> list[str]:

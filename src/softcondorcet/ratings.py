@@ -22,7 +22,7 @@ from softcondorcet.errors import DataError, OptionError
 from softcondorcet.formatting import plural, printable, rounded_up, some
 from softcondorcet.installation import needs
 from softcondorcet.leaderboard import SCHEMA, Unplaced, as_dicts, flat, leaderboard, mean_chances
-from softcondorcet.optimality import optimality
+from softcondorcet.optimality import margins, optimality
 
 if TYPE_CHECKING:
     from softcondorcet.pairs import Pairs
@@ -48,7 +48,8 @@ class Ratings:
     ``prior``, the precision of the prior on log-odds, and ``kappa``, how many comparisons of each pair the line
     through all agents is worth where margins were shrunk, are those of the largest group of agents; ``precision`` is
     the prior of each agent's own group. ``pooled`` agents share a rating with a neighbour in the order: the votes
-    support the order, but no gap. ``pairs`` are those that log-odds were fitted to.
+    support the order, but no gap; or not even that, of those among them that are ``level`` and go by name. ``pairs``
+    are those that log-odds were fitted to.
     ``facts`` are those of the votes about agents, by name and title.
     ``condorcet_winner`` and ``smith_set`` are those of the main group of agents, if there is one.
     ``placement`` has the agents without a rank by name: see ``unplaced``, and ``methods.placement`` for the rule.
@@ -77,6 +78,7 @@ class Ratings:
     prior: float | None = None
     kappa: float | None = None
     pooled: int | None = None
+    level: int | None = None
     precision: Floats | None = None
     pairs: Pairs | None = None
     only_optimum: bool | None = None
@@ -257,8 +259,7 @@ class Ratings:
         ended = {True: ["converged"], False: ["not converged"], None: []}[self.converged]
         ended += [plural(self.steps, "step")] if self.steps else []
         lines = [f"{self.method}: {', '.join(ended)}" if ended else self.method]
-        lines += self._margins()
-        lines += optimality(self)
+        lines += [*margins(self), *optimality(self)]
         if self.loss is not None and self.loss_gap is not None and self.loss_bound is not None:
             near = f"within {rounded_up(self.loss - self.loss_bound)} of " if self.loss_gap > 0 else ""
             lines.append(f"the loss is {self.loss:,.6g}: {near}the global minimum")
@@ -276,22 +277,6 @@ class Ratings:
         if apart:
             lines.append(f"{plural(len(apart), 'agent has', 'agents have')} no rank: {some(apart)}")
         return [*lines, *(f"warning: {note}" for note in self.warnings)]
-
-    def _margins(self) -> list[str]:
-        """How far margins were trusted, and what of the ratings they do not support, in words."""
-        lines = []
-        if self.kappa is not None:
-            pull = "games: margins are shrunk toward the line of Bradley-Terry"
-            worth = f"{float(f'{self.kappa:.2g}'):,g}" if math.isfinite(self.kappa) else ""
-            half = f"a pair that met {worth} times counts half by its own votes, half by the line"
-            lines.append(f"{pull}; {half if worth else 'the votes stray from it no more than chance would'}")
-        elif self.method == "sco" and self.options.get("shrink") is False:
-            lines.append("margins are taken as they are")
-        if self.pooled:
-            lines.append(
-                f"the votes support the order of {plural(self.pooled, 'agent')} beside a neighbour, but no gap"
-            )
-        return lines
 
     def to_dict(self, top: int | None = None) -> dict[str, Any]:
         """Plain data, as ``to_json`` writes it. The keys are stable: see the page on JSON output."""
@@ -322,6 +307,7 @@ class Ratings:
             "scale": self.scale_name,
             "anchor": self.options.get("anchor"),
             "pooled": self.pooled,
+            "level": self.level,
             "shrink": self.kappa is not None,
             "kappa": self.kappa if self.kappa is not None and math.isfinite(self.kappa) else None,
             "prior": self.prior,
@@ -358,6 +344,7 @@ class Ratings:
                 votes=votes,
                 unit=data.get("unit"),
                 pooled=data.get("pooled"),
+                level=data.get("level"),
                 prior=data.get("prior"),
                 kappa=math.inf if data.get("shrink") and data.get("kappa") is None else data.get("kappa"),
                 status=data.get("status"),

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from conftest import profiles
+from conftest import paper_example, profiles
 from hypothesis import given
 
 import softcondorcet as sc
@@ -44,9 +44,8 @@ def test_the_order_of_votes_and_names_does_not_matter(profile: Profile) -> None:
 
 
 def test_pooled_agents_are_said() -> None:
-    votes = [["a", "b"]] * 3 + [["b", "c"]] * 3 + [["c", "a"]] * 3
-    board = odds(Profile.from_rankings(votes), sc.kemeny(Profile.from_rankings(votes)))
-    assert "the votes support the order of 3 agents beside a neighbour, but no gap" in board.summary()
+    board = odds(paper_example(), sc.kemeny(paper_example()))
+    assert "the votes support the order of 2 agents beside a neighbour, but no gap" in board.summary()
     assert board.probability("a", "c") == pytest.approx(0.5)
 
 
@@ -77,3 +76,16 @@ def test_nothing_and_one_agent() -> None:
     for profile in (Profile.from_rankings([]), Profile.from_rankings([["a"]])):
         assert len(sc.sco(profile, shrink=True)) == profile.n_agents
         assert len(odds(profile, sc.sco(profile))) == profile.n_agents
+
+
+def test_a_symmetric_cycle_is_level_and_says_that_it_goes_by_name() -> None:
+    turns = [["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]]
+    for kind in ("games", "election"):
+        board = sc.sco(Profile.from_rankings([*turns, *([*turn, "d"] for turn in turns)], kind=kind))
+        assert (board.level, board.pooled) == (3, 3)
+        said = [line for line in board.summary() if "shown by name" in line]
+        assert said == ["3 agents level: wins and losses against each other cancel; shown by name"]
+        assert not any("beside a neighbour" in line for line in board.summary())
+    uneven = sc.sco(Profile.from_rankings(turns, weights=[3, 2, 2], kind="election"))
+    assert uneven.level == 0 and not any("shown by name" in line for line in uneven.summary())
+    assert sc.Ratings.from_json(board.to_json()).level == 3

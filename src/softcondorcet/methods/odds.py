@@ -22,7 +22,7 @@ from typing import Literal
 
 import numpy as np
 
-from softcondorcet.arrays import Floats, Ints
+from softcondorcet.arrays import Floats, Ints, sum_by
 from softcondorcet.checks import check, one_of, positive
 from softcondorcet.majority import linked_labels
 from softcondorcet.methods.result import Data
@@ -35,6 +35,8 @@ from softcondorcet.solvers.shrinkage import fit_prior
 Anchor = tuple[str, float]
 # Pooled agents are kept apart by this much, far below what is shown, so that ranks follow the order.
 APART = 1e-9
+# Sums of margins below this share of the largest one are nothing but rounding.
+_CANCELS = 1e-9
 
 
 def odds(data: Data, board: Ratings, *, prior: float | Literal["auto"] = "auto") -> Ratings:
@@ -77,13 +79,15 @@ def with_odds(
     """
     values = order_odds(counts, tier, group, prior, start)
     largest = int(np.argmax(np.bincount(group, minlength=1)))
+    pooled, level = _pooled(values, tier, group, pairs)
     return replace(
         board,
         agents=pairs.agents,
         values=apart(values, tier, group),
         unit=1.0,
         votes=_votes(board, pairs),
-        pooled=_pooled(values, tier, group),
+        pooled=pooled,
+        level=level,
         prior=float(prior[largest]) if len(pairs) else None,
         precision=prior[group],
         pairs=pairs,
@@ -122,9 +126,17 @@ def _votes(board: Ratings, pairs: Pairs) -> Floats | None:
     return votes
 
 
-def _pooled(values: Floats, tier: Ints, group: Ints) -> int:
-    """Agents whose rating is that of another tier of their group."""
+def _pooled(values: Floats, tier: Ints, group: Ints, pairs: Pairs) -> tuple[int, int]:
+    """Agents whose rating is that of another tier of their group; and how many of these are level.
+
+    They are level where the wins and losses of each against the others of its rating cancel, as in a symmetric cycle.
+    """
     _, one = np.unique(np.stack([group, values]), axis=1, return_inverse=True)
-    tiers, level = np.unique(np.stack([one.ravel(), tier]), axis=1, return_inverse=True)
-    several = np.bincount(tiers[0].astype(np.int64)) > 1
-    return int(several[tiers[0].astype(np.int64)][level.ravel()].sum())
+    one = one.ravel()
+    tiers, which = np.unique(np.stack([one, tier]), axis=1, return_inverse=True)
+    several = (np.bincount(tiers[0].astype(np.int64)) > 1)[tiers[0].astype(np.int64)][which.ravel()]
+    margin = np.where(one[pairs.left] == one[pairs.right], pairs.margin, 0.0)
+    net = sum_by(pairs.left, margin, len(one)) - sum_by(pairs.right, margin, len(one))
+    uneven = np.abs(net) > _CANCELS * float(np.abs(margin).max(initial=0.0))
+    cancels = np.bincount(one, weights=uneven, minlength=1)[one] == 0
+    return int(several.sum()), int((several & cancels).sum())
