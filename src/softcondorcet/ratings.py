@@ -22,6 +22,7 @@ from softcondorcet.errors import DataError, OptionError
 from softcondorcet.formatting import plural, printable, rounded_up, some
 from softcondorcet.installation import needs
 from softcondorcet.leaderboard import SCHEMA, Unplaced, as_dicts, flat, leaderboard, mean_chances
+from softcondorcet.majority import linked_labels
 from softcondorcet.optimality import margins, optimality
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Ratings:
     through all agents is worth where margins were shrunk, are those of the largest group of agents; ``precision`` is
     the prior of each agent's own group. ``pooled`` agents share a rating with a neighbour in the order: the votes
     support the order, but no gap; or not even that, of those among them that are ``level`` and go by name. ``pairs``
-    are those that log-odds were fitted to.
+    say who met whom.
     ``facts`` are those of the votes about agents, by name and title.
     ``condorcet_winner`` and ``smith_set`` are those of the main group of agents, if there is one.
     ``placement`` has the agents without a rank by name: see ``unplaced``, and ``methods.placement`` for the rule.
@@ -210,12 +211,20 @@ class Ratings:
     def probability(self, a: str, b: str) -> float:
         """The chance that a comes out above b: 1 / (1 + exp((rating of b - rating of a) / unit)).
 
-        For methods whose ratings are log-odds (``METHODS[name].link`` says which); others have no ``unit``.
+        For methods whose ratings are log-odds (``METHODS[name].link`` says which); others have no ``unit``. nan where
+        comparisons never link the two, not even through others: then nothing is known. ``predict`` gives its interval.
         """
         if self.unit is None:
             raise OptionError(f"ratings of {self.method} are not log-odds, so they give no probability")
+        if self._linked is not None and self._linked[self._find(a)] != self._linked[self._find(b)]:
+            return math.nan
         lead = (self[a] - self[b]) / self.unit
         return float(np.exp(-np.logaddexp(0.0, -lead)))
+
+    @cached_property
+    def _linked(self) -> Ints | None:
+        """The group of agents linked by comparisons that each agent is in; None where the pairs are not known."""
+        return None if self.pairs is None else linked_labels(self.pairs)
 
     @cached_property
     def win_chances(self) -> Floats | None:

@@ -57,7 +57,7 @@ def test_json_is_the_library_result(battles: str) -> None:
         "schema", "method", "options", "seed", "n_agents", "converged", "status", "steps", "error", "loss",
         "discrete_loss", "lower_bound", "gap", "loss_bound", "loss_gap", "order_certified", "only_optimum",
         "optimal_orders", "may_swap", "condorcet_winner", "smith_set", "warnings", "unit", "scale", "anchor", "pooled",
-        "shrink", "kappa", "prior", "agents",
+        "level", "shrink", "kappa", "prior", "agents",
     ]  # fmt: skip
     assert list(shown["agents"][0]) == [
         "rank", "rank_low", "rank_high", "agent", "rating", "rating_low", "rating_high", "win_chance", "votes",

@@ -46,7 +46,7 @@ def test_the_order_of_votes_and_names_does_not_matter(profile: Profile) -> None:
 def test_pooled_agents_are_said() -> None:
     board = odds(paper_example(), sc.kemeny(paper_example()))
     assert "the votes support the order of 2 agents beside a neighbour, but no gap" in board.summary()
-    assert board.probability("a", "c") == pytest.approx(0.5)
+    assert board.probability("C", "A") == pytest.approx(0.5)
 
 
 def test_the_summary_says_how_far_margins_were_trusted() -> None:
@@ -89,3 +89,9 @@ def test_a_symmetric_cycle_is_level_and_says_that_it_goes_by_name() -> None:
     uneven = sc.sco(Profile.from_rankings(turns, weights=[3, 2, 2], kind="election"))
     assert uneven.level == 0 and not any("shown by name" in line for line in uneven.summary())
     assert sc.Ratings.from_json(board.to_json()).level == 3
+
+
+def test_a_chance_between_groups_that_never_met_is_unknown() -> None:
+    votes = Profile.from_rankings([["a", "b"], ["x", "y"], ["x", "y"]], kind="games")
+    for board in (sc.sco(votes), sc.bradley_terry(votes), sc.elo(votes), odds(votes, sc.kemeny(votes))):
+        assert math.isnan(board.probability("a", "x")) and board.probability("a", "b") > 0.5

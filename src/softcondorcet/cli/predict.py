@@ -33,9 +33,10 @@ def predict(
     form: str,
     **given: Any,
 ) -> None:
-    """The chance that one AGENT comes out above another.
+    """The chance that AGENT comes out above another one.
 
-    One AGENT is held against every other, several against each other.
+    With its interval, and whether the votes tell the two apart. One AGENT is held against every other, several against
+    each other.
 
     \b
     sco predict battles.csv gpt-4 claude-2
@@ -64,7 +65,9 @@ def predict(
 @options.SEED
 @options.formats(*options.TABLE)
 def calibration(source: options.Source, methods: str | None, form: str, **given: Any) -> None:
-    """How often what ratings called likely came out.
+    """How often what ratings call likely comes out.
+
+    Each part of the votes is predicted from the others.
 
     \b
     sco calibration battles.csv

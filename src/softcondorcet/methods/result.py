@@ -79,6 +79,7 @@ def rated(
         votes=votes_per_agent(data),
         facts=data.facts,
         placement=placement,
+        pairs=pairs,
         **more,
     )
 
