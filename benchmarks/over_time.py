@@ -11,8 +11,9 @@ codeforces/codeforces_groups7.csv.gz; files that are not there are left out. Thr
 
 Each row has the share of discordant comparisons (ties in a vote and equal ratings as half) and the log-loss, with the
 difference to the best of its task and half of its 95 % interval, paired by vote. Options that are "tuned" were chosen
-on votes that are not scored. Peers that are installed take part, with their own defaults: openskill, trueskill, glicko2
-and whole-history-rating, whose default lets ratings move 17 Elo points a day, too far for most games.
+on votes that are not scored: of ours and of the peers alike, by log-loss. Peers that are installed take part:
+openskill, trueskill, glicko2 and whole-history-rating, whose w2 (how far ratings move in a day) is chosen by predicting
+the last tenth of the training votes.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ FILES = {
     "codeforces groups": "codeforces/codeforces_groups7.csv.gz",
 }
 DAY, PI2 = 86400.0, math.pi**2
+# Of whole-history-rating: Elo points squared that ratings move in a day, and its rounds while they are chosen.
+_W2, _TUNING = (0.3, 1.0, 3.0, 10.0, 30.0), 8
 # Votes above which peers that take milliseconds for each are left out.
 SLOW = 50_000
 Row = dict[str, Any]
@@ -113,13 +116,16 @@ def online(name: str, profile: sc.Profile) -> list[Row]:
 
             (wrong, surprise), seconds = timed(run)
             judged[f"ours: {model}{', tuned' * tuned}"] = wrong[late], surprise[late], seconds
-    for peer, make in PEERS.items():
+    for peer, (make, grid) in PEERS.items():
         if profile.n_votes > SLOW // 2 and peer == "trueskill":
             continue
         if (peer == "glicko2" and profile.length.max() > 2) or not find_spec(peer.split(" ")[0]):
             continue
         (wrong, surprise), seconds = timed(partial(one_pass, profile, *make()))
         judged[peer] = wrong[late], surprise[late], seconds
+        if len(profile.agent) <= 2 * SLOW:
+            (wrong, surprise), seconds = timed(partial(tuned_pass, profile, make, grid, first))
+            judged[f"{peer}, tuned"] = wrong[late], surprise[late], seconds
     return rows_of("online", name, profile.take(late), judged)
 
 
@@ -141,16 +147,23 @@ def one_pass(profile: sc.Profile, new: Any, chance: Any, update: Any) -> tuple[A
     return wrong, surprise
 
 
+def tuned_pass(profile: sc.Profile, make: Any, grid: list[Row], first: int) -> tuple[Any, Any]:
+    """The same with the options that best predict the votes that are not scored."""
+    early = profile.take(np.arange(profile.n_votes) < first)
+    losses = [float(one_pass(early, *make(**options))[1].sum()) for options in grid]
+    return one_pass(profile, *make(**grid[int(np.argmin(losses))]))
+
+
 def normal_odds(mu: float, spread: float) -> float:
     """Log-odds of a normal chance."""
     p = min(max(0.5 * math.erfc(-mu / spread / math.sqrt(2)), 1e-9), 1 - 1e-9)
     return math.log(p / (1 - p))
 
 
-def openskill(name: str) -> tuple[Any, Any, Any]:
+def openskill(name: str, **options: float) -> tuple[Any, Any, Any]:
     from openskill import models
 
-    model = getattr(models, name)()
+    model = getattr(models, name)(**options)
 
     def chance(a: Any, b: Any) -> float:
         return normal_odds(a.mu - b.mu, math.sqrt(2 * model.beta**2 + a.sigma**2 + b.sigma**2))
@@ -161,10 +174,10 @@ def openskill(name: str) -> tuple[Any, Any, Any]:
     return model.rating, chance, update
 
 
-def trueskill() -> tuple[Any, Any, Any]:
+def trueskill(**options: float) -> tuple[Any, Any, Any]:
     import trueskill as peer
 
-    env = peer.TrueSkill()
+    env = peer.TrueSkill(**options)
 
     def chance(a: Any, b: Any) -> float:
         return normal_odds(a.mu - b.mu, math.sqrt(2 * env.beta**2 + a.sigma**2 + b.sigma**2))
@@ -175,7 +188,7 @@ def trueskill() -> tuple[Any, Any, Any]:
     return env.create_rating, chance, update
 
 
-def glicko2() -> tuple[Any, Any, Any]:
+def glicko2(**options: float) -> tuple[Any, Any, Any]:
     import glicko2 as peer
 
     unit = 400 / math.log(10)
@@ -192,14 +205,16 @@ def glicko2() -> tuple[Any, Any, Any]:
         b.update_player([before[0]], [before[1]], [1 - won])
         return a, b
 
-    return peer.Player, chance, update
+    return partial(peer.Player, **options), chance, update
 
 
-PEERS: dict[str, Callable[[], tuple[Any, Any, Any]]] = {
-    "openskill PL": lambda: openskill("PlackettLuce"),
-    "openskill BT": lambda: openskill("BradleyTerryFull"),
-    "trueskill": trueskill,
-    "glicko2": glicko2,
+# The spread of new agents and how far they move, around the defaults: 25 / 3 and 25 / 300.
+_MOVES = [{"sigma": sigma, "tau": tau} for sigma in (1.5, 3.0, 25 / 3) for tau in (0.02, 25 / 300, 0.25)]
+PEERS: dict[str, tuple[Callable[..., tuple[Any, Any, Any]], list[Row]]] = {
+    "openskill PL": (partial(openskill, "PlackettLuce"), _MOVES),
+    "openskill BT": (partial(openskill, "BradleyTerryFull"), _MOVES),
+    "trueskill": (trueskill, _MOVES),
+    "glicko2": (glicko2, [{"rd": rd, "vol": vol} for rd in (120, 200, 350) for vol in (0.01, 0.03, 0.06, 0.12)]),
 }
 
 
@@ -274,15 +289,26 @@ def kalman(train: sc.Profile, test: sc.Profile, each: Comparisons) -> Any:
 
 
 def whole_history_rating(train: sc.Profile, test: sc.Profile, each: Comparisons) -> Any:
-    """The peer of that name, on days; read on the line between its days."""
+    """The peer of that name, with the w2 that best predicts the last tenth of the training votes."""
+    before, late = split_by_time(train, train.n_votes // 10)
+    late = known_agents(before, late)
+    held = Comparisons.of(late)
+    losses = [
+        float(held.judge(whole_history_with(w2, before, late, held, _TUNING), late.n_votes)[1].sum()) for w2 in _W2
+    ]
+    return whole_history_with(_W2[int(np.argmin(losses))], train, test, each, 30)
+
+
+def whole_history_with(w2: float, train: sc.Profile, test: sc.Profile, each: Comparisons, rounds: int) -> Any:
+    """The peer on days; read on the line between its days."""
     from whr.whole_history_rating import WHR
 
-    peer = WHR()
+    peer = WHR({"w2": w2})
     assert train.when is not None and test.when is not None
     for v, (a, b) in enumerate(train.agent.reshape(-1, 2).tolist()):
         tied = train.tier[2 * v + 1] == 0
         peer.create_game(f"a{a}", f"a{b}", "D" if tied else "B", int(train.when[v] // DAY), 0)
-    peer.iterate(30)
+    peer.iterate(rounds)
     found: dict[int, Any] = {}
     for agent in np.unique([*each.upper, *each.lower]).tolist():
         found[agent] = np.array(peer.ratings_for_player(f"a{agent}"), dtype=float)
@@ -307,7 +333,7 @@ def contestants(name: str, profile: sc.Profile, task: str) -> Iterator[tuple[str
         yield "ours: bradley_terry, home", at_home("plain")
         yield "ours: half-life, home", at_home("half-life")
     if profile.length.max() == 2 and find_spec("whr"):
-        yield "whole-history-rating", whole_history_rating
+        yield "whole-history-rating, tuned", whole_history_rating
 
 
 def held_out(name: str, profile: sc.Profile, task: str) -> list[Row]:
