@@ -215,3 +215,40 @@ def test_the_command_prints_tables_rows_json_and_a_picture(tmp_path: Path) -> No
     assert {row["agent"] for row in data["ratings"]} == {row["agent"] for row in data["agents"]}
     run = CliRunner().invoke(main, [*words[:2], "--drift", "much"])
     assert run.exit_code == 2 and "drift must be" in run.stderr
+
+
+def test_plackett_luce_on_battles_is_bradley_terry() -> None:
+    profile, _ = games(walks(np.random.default_rng(0), 4, 5, 0.4), 300, 0)
+    given: Any = {"period": "year", "drift": 0.4, "deviation": 1.0}
+    one, other = (sc.history(profile, model=model, **given) for model in ("bradley_terry", "plackett_luce"))
+    assert other.fitted.values == pytest.approx(one.fitted.values, abs=1e-6)
+    # Both variances rest on 24 draws, in part.
+    assert other.fitted.variance == pytest.approx(one.fitted.variance, rel=0.3)
+    assert other.model == "plackett_luce" and json.loads(other.to_json())["model"] == "plackett_luce"
+
+
+def test_rankings_as_they_are_have_planted_ratings_inside_their_intervals() -> None:
+    inside = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        truth = walks(rng, 5, 15, 0.4)
+        period = np.repeat(np.arange(5), 60)
+        who = np.stack([rng.choice(15, 6, replace=False) for _ in period])
+        order = np.argsort(-(truth[period[:, None], who] + rng.gumbel(size=who.shape)), axis=1)
+        names, n = [f"a{k}" for k in range(15)], len(period)
+        entries = np.take_along_axis(who, order, 1).ravel()
+        races = sc.Profile(names, 6 * np.arange(n + 1), entries, np.tile(np.arange(6), n), np.ones(n))
+        found = sc.history(
+            dated(races, (period + 0.5) * 365.25), period="year", drift=0.4, deviation=1.0, model="plackett_luce"
+        )
+        periods = found.fitted.periods
+        planted = truth[periods.period, periods.agent]
+        # Only differences have a meaning.
+        apart = found.fitted.values - planted - (found.fitted.values - planted).mean()
+        inside += (np.abs(apart) < 1.96 * np.sqrt(found.fitted.variance)).tolist()
+    assert 0.91 < np.mean(inside) < 0.99
+
+
+def test_a_model_that_there_is_not() -> None:
+    with pytest.raises(sc.OptionError, match="model must be"):
+        sc.history(dated(sc.Profile.from_rankings([["a", "b"]]), [0]), model="elo")  # type: ignore[arg-type]

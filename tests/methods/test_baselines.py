@@ -18,8 +18,8 @@ import softcondorcet as sc
 from softcondorcet import METHODS, Profile, Ratings, synthetic
 from softcondorcet.kernels import plackett_luce as vote_kernels
 from softcondorcet.methods.bradley_terry import TIES
-from softcondorcet.methods.plackett_luce import VoteLikelihood, distinct
-from softcondorcet.solvers.likelihood import PairLikelihood, centring, joined, minimise
+from softcondorcet.methods.plackett_luce import distinct
+from softcondorcet.solvers.likelihood import PairLikelihood, VoteLikelihood, centring, joined, minimise
 
 Ties = Literal["half", "davidson", "rao_kupper"]
 Model = Literal["plackett_luce", "bradley_terry"]

@@ -24,6 +24,13 @@ _PERIOD, _BESIDE_PERIODS = 9, 40
 )
 @click.option("--drift", default="auto", show_default=True, help="How far a rating moves in a year, natural log-odds.")
 @click.option(
+    "--model",
+    type=click.Choice(("bradley_terry", "plackett_luce")),
+    default="bradley_terry",
+    show_default=True,
+    help="Rankings as all their pairs, or as they are.",
+)
+@click.option(
     "--plot", metavar="FILE", help="Draw the ratings of the best to FILE (.png, .svg, .pdf); needs the plot extra."
 )
 @options.LEVEL

@@ -11,7 +11,8 @@ Laplace's approximation.
 When it misleads: ratings of different periods compare only because agents overlap. If all get better alike, nobody
 does: ratings are relative to those who played. The walk is smooth, so a sudden change (a new version under an old name)
 is spread over some periods before and after. A vote of k agents counts as all its pairs, each as 2 / k of a battle,
-since they are not independent; intervals of races are rough for that.
+since they are not independent; intervals of races are rough for that. With ``model="plackett_luce"`` rankings count as
+they are, and intervals are those of the model.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from softcondorcet.ratings import Ratings
 from softcondorcet.solvers.whole_history import Periods, Search, WholeHistory, fit, with_variances
 
 YEAR = 365.25 * DAY
+MODELS = ("bradley_terry", "plackett_luce")
 UNITS = ("day", "week", "month", "quarter", "year")
 # The shortest unit that cuts the votes into no more periods than this, by default.
 _PERIODS = 60
@@ -61,6 +63,7 @@ class History:
     fitted: WholeHistory
     votes: Floats
     level: float
+    model: str
     tried: Sequence[tuple[float, float, float]]
     warnings: tuple[str, ...]
 
@@ -82,7 +85,7 @@ class History:
         values, _, known = self._at(when)
         agents = tuple(name for name, there in zip(self.agents, known, strict=True) if there)
         counted = self._votes_until(when)[known]
-        options = {"period": self.period, "drift": self.drift, "deviation": self.deviation}
+        options = {"period": self.period, "model": self.model, "drift": self.drift, "deviation": self.deviation}
         return Ratings(
             agents, values[known], "history", options, converged=self.fitted.converged, steps=self.fitted.steps,
             error=self.fitted.error, loss=self.fitted.loss, warnings=self.warnings, votes=counted, unit=1.0,
@@ -141,6 +144,7 @@ class History:
     def to_json(self, top: int | None = None) -> str:
         data = {
             "period": self.period,
+            "model": self.model,
             "drift": self.drift,
             "deviation": self.deviation,
             "level": self.level,
@@ -221,6 +225,7 @@ def history(
     period: str = "auto",
     drift: float | Literal["auto"] = "auto",
     deviation: float | Literal["auto"] = "auto",
+    model: Literal["bradley_terry", "plackett_luce"] = "bradley_terry",
     level: float = 0.95,
     seed: int = 0,
 ) -> History:
@@ -234,6 +239,7 @@ def history(
     drift: how far a rating moves in a year, as the deviation of the change in natural log-odds; "auto" is
         the most likely one, and 0 is plain Bradley-Terry.
     deviation: how far new agents lie apart; "auto" is the most likely one.
+    model: "bradley_terry", pairs, or "plackett_luce", whole rankings, of which the top then counts most.
     level: of the intervals. seed: of the draws behind them; ratings do not depend on it.
 
     >>> table = {"a": ["x", "x", "y"], "b": ["y"] * 2 + ["x"], "winner": ["x", "x", "y"]}
@@ -254,19 +260,21 @@ def history(
     number = isinstance(level, int | float) and not isinstance(level, bool)
     check(number and 0.5 <= level < 1, "level", "a number from 0.5 to 1, as 0.95", level)
     natural("seed", seed)
+    one_of("model", MODELS, model)
     period = check_period(period, profile.when)
     starts, code = np.unique(begin_of(profile.when, period, float(profile.when.min())), return_inverse=True)
     periods = Periods.of(profile, code, starts / YEAR)
     # k (k - 1) / 2 pairs of k agents say about as much as k - 1 battles.
-    pairs = periods.pairs(replace(profile, weight=profile.weight * 2 / profile.length))
+    shared = replace(profile, weight=profile.weight * 2 / profile.length)
+    evidence = periods.votes(profile) if model == "plackett_luce" else periods.pairs(shared)
     tried: list[tuple[float, float, float]] = []
     if drift == "auto" or deviation == "auto":
-        drift, deviation, tried = _chosen(periods, pairs, drift, deviation, float(np.ptp(starts)) / YEAR)
-    loss, found = fit(periods, pairs, float(deviation), float(drift))
+        drift, deviation, tried = _chosen(periods, evidence, drift, deviation, float(np.ptp(starts)) / YEAR)
+    loss, found = fit(periods, evidence, float(deviation), float(drift))
     found = with_variances(loss, found, seed)
     votes = np.bincount(periods.entry, np.repeat(profile.weight, profile.length), len(periods)).astype(float)
     labels = tuple(label(start, period) for start in starts.tolist())
-    return History(profile.agents, period, labels, starts, found, votes, level, tried, _limits(profile, found))
+    return History(profile.agents, period, labels, starts, found, votes, level, model, tried, _limits(profile, found))
 
 
 def _limits(profile: Profile, found: WholeHistory) -> tuple[str, ...]:
@@ -280,10 +288,10 @@ def _limits(profile: Profile, found: WholeHistory) -> tuple[str, ...]:
 
 
 def _chosen(
-    periods: Periods, pairs: Pairs, drift: float | str, deviation: float | str, years: float
+    periods: Periods, votes: Pairs | Profile, drift: float | str, deviation: float | str, years: float
 ) -> tuple[float, float, list[tuple[float, float, float]]]:
     """Drift and deviation, the most likely ones where they are left open, and what was tried."""
-    search = Search(periods, pairs, 1.0 if deviation == "auto" else float(deviation))
+    search = Search(periods, votes, 1.0 if deviation == "auto" else float(deviation))
     coarse = [0.0] if years == 0 else (np.array(_MOVES) / math.sqrt(years)).tolist()
     for value in coarse if drift == "auto" else [float(drift)]:
         search.attempt(value, search.deviation)

@@ -22,14 +22,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from softcondorcet.arrays import Floats, sum_by
+from softcondorcet.arrays import sum_by
 from softcondorcet.checks import positive, whole
 from softcondorcet.kernels import plackett_luce as kernels
 from softcondorcet.kernels.batch import frozen
 from softcondorcet.methods.result import as_votes, rated
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
-from softcondorcet.solvers.likelihood import centring, check_prior, held_by_prior, joined, minimise, require_finite
+from softcondorcet.solvers.likelihood import (
+    VoteLikelihood,
+    centring,
+    check_prior,
+    held_by_prior,
+    joined,
+    minimise,
+    require_finite,
+)
 
 
 def plackett_luce(data: Profile, *, prior: float = 0.01, steps: int = 100, tol: float = 1e-9) -> Ratings:
@@ -77,33 +85,3 @@ def distinct(profile: Profile) -> Profile:
         return profile
     weight = sum_by(number, profile.weight, len(first))
     return replace(profile.take(first), weight=weight)
-
-
-class VoteLikelihood:
-    """The negative log-likelihood of votes by ratings."""
-
-    def __init__(self, profile: Profile) -> None:
-        self.start = frozen(profile.start, np.int64)
-        self.who = self.start, frozen(profile.agent, np.int32), frozen(profile.tier, np.int32)
-        self.weight, self.m = frozen(profile.weight, np.float64), profile.n_agents
-        self.share, self.p, self.q, self.level, self.mass = np.empty((5, len(profile.agent)))
-        self.mean, self.under = np.empty((2, int(profile.length.max(initial=0))))
-
-    def move(self, x: Floats) -> tuple[Floats, Floats]:
-        return self._at(x)[1:]
-
-    def bend(self, v: Floats) -> Floats:
-        product = np.zeros(self.m)
-        parts = self.share, self.p, self.q, self.mass, self.mean, self.under
-        kernels.bend(*self.who, self.weight, v, *parts, product)
-        return product
-
-    def value(self, x: Floats) -> float:
-        return self._at(x)[0]
-
-    def _at(self, x: Floats) -> tuple[float, Floats, Floats]:
-        gradient, diagonal = np.zeros(self.m), np.zeros(self.m)
-        parts = self.share, self.p, self.q, self.level
-        kernels.split(*self.who, x, *parts)
-        loss: float = kernels.move(*self.who, self.weight, x, *parts, self.mass, gradient, diagonal)
-        return loss, gradient, diagonal

@@ -29,10 +29,11 @@ from softcondorcet.arrays import Flags, Floats, sum_by
 from softcondorcet.checks import check, not_negative
 from softcondorcet.errors import DataError
 from softcondorcet.formatting import some
-from softcondorcet.kernels import bradley_terry as kernels
+from softcondorcet.kernels import bradley_terry as kernels, plackett_luce
 from softcondorcet.kernels.batch import frozen
 from softcondorcet.majority import linked_labels, strong_labels, undefeated, winless
 from softcondorcet.pairs import Pairs
+from softcondorcet.profile import Profile
 
 # Share of the largest rating; Newton's method ends with an error of about 1e-12 of it.
 _EQUAL = 1e-9
@@ -282,3 +283,49 @@ class PairLikelihood:
             cost = won * np.logaddexp(0, t - d) + lost * np.logaddexp(0, t + d)
             cost += tied * (np.logaddexp(0, d - t) + np.logaddexp(0, -d - t) + np.logaddexp(0, -x[-1]))
         return float(cost.sum())
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """A random vector whose covariance is the Hessian at the point gone to last, where ties are half wins."""
+        push = np.sqrt(self.curve) * rng.standard_normal(len(self.curve))
+        return sum_by(self.ends[0], push, self.size) - sum_by(self.ends[1], push, self.size)
+
+
+class VoteLikelihood:
+    """The negative log-likelihood of whole votes by ratings: Plackett-Luce."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self.who = frozen(profile.start, np.int64), frozen(profile.agent, np.int32), frozen(profile.tier, np.int32)
+        self.weight, self.m = frozen(profile.weight, np.float64), profile.n_agents
+        self.share, self.p, self.q, self.level, self.mass = np.empty((5, len(profile.agent)))
+        self.mean, self.under = np.empty((2, int(profile.length.max(initial=0))))
+        self.at = np.zeros(self.m)
+
+    def move(self, x: Floats) -> tuple[Floats, Floats]:
+        self.at = x
+        return self._at(x)[1:]
+
+    def bend(self, v: Floats) -> Floats:
+        product = np.zeros(self.m)
+        parts = self.share, self.p, self.q, self.mass, self.mean, self.under
+        plackett_luce.bend(*self.who, self.weight, v, *parts, product)
+        return product
+
+    def value(self, x: Floats) -> float:
+        return self._at(x)[0]
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """A random vector whose covariance is the expected Hessian at the point gone to last: slopes of drawn votes."""
+        start, agent, _ = self.who
+        vote = np.repeat(np.arange(len(self.weight)), np.diff(start))
+        order = np.lexsort((-(self.at[agent] + rng.gumbel(size=len(agent))), vote))
+        place = np.arange(len(agent)) - start[:-1][vote]
+        drawn = replace(self.profile, agent=agent[order], tier=place, weight=np.sqrt(self.weight))
+        return VoteLikelihood(drawn).move(self.at)[0]
+
+    def _at(self, x: Floats) -> tuple[float, Floats, Floats]:
+        gradient, diagonal = np.zeros(self.m), np.zeros(self.m)
+        parts = self.share, self.p, self.q, self.level
+        plackett_luce.split(*self.who, x, *parts)
+        loss: float = plackett_luce.move(*self.who, self.weight, x, *parts, self.mass, gradient, diagonal)
+        return loss, gradient, diagonal

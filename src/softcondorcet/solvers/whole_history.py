@@ -6,8 +6,9 @@ Parameter p is the rating of an agent in a period in which it has votes, as natu
     + 1/2 sum x_p^2 / deviation^2     over the first period of each agent
     + 1/2 sum (x_p - x_b)^2 / step    over its other periods, b the one before; step = drift^2 * time between them,
 
-Bradley-Terry with a Gaussian walk for each agent: one answer, whatever the order of the votes. Newton's method finds
-it; each step by conjugate gradients, preconditioned with the block of each agent, which is tridiagonal.
+Bradley-Terry with a Gaussian walk for each agent: one answer, whatever the order of the votes. In place of the pairs
+may stand whole votes, by Plackett-Luce. Newton's method finds it; each step by conjugate gradients, preconditioned with
+the block of each agent, which is tridiagonal.
 
 Variances come from the blocks, as if all other agents were known, plus what these leave open: the scatter of the mean
 of each block over draws from the posterior's normal approximation. A draw is one more system: its right side is random,
@@ -23,13 +24,13 @@ from functools import cached_property
 
 import numpy as np
 
-from softcondorcet.arrays import Floats, Ints
+from softcondorcet.arrays import Floats, Ints, sum_by
 from softcondorcet.kernels import bradley_terry as kernels, walk
 from softcondorcet.kernels.batch import frozen
 from softcondorcet.pairs import Pairs, count_pairs
 from softcondorcet.profile import Profile
 from softcondorcet.seeds import stream
-from softcondorcet.solvers.likelihood import Center, PairLikelihood, minimise, solve
+from softcondorcet.solvers.likelihood import Center, PairLikelihood, VoteLikelihood, minimise, solve
 from softcondorcet.solvers.shrinkage import SPREAD, USUAL
 
 _STEPS, _TOL = 100, 1e-8
@@ -69,18 +70,23 @@ class Periods:
     def __len__(self) -> int:
         return len(self.agent)
 
-    def pairs(self, profile: Profile) -> Pairs:
-        """The pairs of votes, whose entries are `entry`: an agent in a period is an agent of its own."""
+    def votes(self, profile: Profile) -> Profile:
+        """The votes, whose entries are `entry`: an agent in a period is an agent of its own."""
         names = tuple(map(str, range(len(self))))
-        return count_pairs(Profile(names, profile.start, self.entry, profile.tier, profile.weight, kind=profile.kind))
+        return Profile(names, profile.start, self.entry, profile.tier, profile.weight, kind=profile.kind)
+
+    def pairs(self, profile: Profile) -> Pairs:
+        """The pairs of these votes."""
+        return count_pairs(self.votes(profile))
 
 
 class Walks:
-    """The loss of ratings that walk: pairs and links. `precision` is the prior of first periods, apart from it."""
+    """The loss of ratings that walk: votes and links. `precision` is the prior of first periods, apart from it."""
 
-    def __init__(self, periods: Periods, pairs: Pairs, deviation: float, drift: float) -> None:
+    def __init__(self, periods: Periods, votes: Pairs | Profile, deviation: float, drift: float) -> None:
         first = periods.before < 0
-        self.likelihood = PairLikelihood(pairs, kernels.HALF)
+        whole = isinstance(votes, Profile)
+        self.likelihood = VoteLikelihood(votes) if whole else PairLikelihood(votes, kernels.HALF)
         self.before = frozen(periods.before, np.int64)
         # Ratings that do not move are one rating: a link much stronger than any vote.
         step = np.maximum(drift**2 * periods.gap, 1e-9 * deviation**2)
@@ -118,15 +124,10 @@ class Walks:
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """A random vector whose covariance is the Hessian at the point gone to last."""
-        (left, right), size = self.likelihood.ends, len(self.precision)
-        drawn = np.sqrt(self.precision) * rng.standard_normal(size)
-        for one, other, curve in (
-            (left, right, self.likelihood.curve),
-            (np.flatnonzero(self.before >= 0), self.before[self.before >= 0], self.link[self.before >= 0]),
-        ):
-            push = np.sqrt(curve) * rng.standard_normal(len(curve))
-            drawn += np.bincount(one, push, size) - np.bincount(other, push, size)
-        return drawn
+        size, later = len(self.precision), np.flatnonzero(self.before >= 0)
+        drawn = np.sqrt(self.precision) * rng.standard_normal(size) + self.likelihood.draw(rng)
+        push = np.sqrt(self.link[later]) * rng.standard_normal(len(later))
+        return drawn + sum_by(later, push, size) - sum_by(self.before[later], push, size)
 
 
 @dataclass(frozen=True)
@@ -151,10 +152,16 @@ class WholeHistory:
 
 
 def fit(
-    periods: Periods, pairs: Pairs, deviation: float, drift: float, *, start: Floats | None = None, tol: float = _TOL
+    periods: Periods,
+    votes: Pairs | Profile,
+    deviation: float,
+    drift: float,
+    *,
+    start: Floats | None = None,
+    tol: float = _TOL,
 ) -> tuple[Walks, WholeHistory]:
     """The most likely ratings, without variances."""
-    loss = Walks(periods, pairs, deviation, drift)
+    loss = Walks(periods, votes, deviation, drift)
     end = minimise(loss, loss.precision, lambda x: x, steps=_STEPS, tol=tol, start=start, nearly=loss.by_agent)
     nothing = np.zeros(len(periods))
     value = loss.likelihood.value(end.x)
@@ -201,8 +208,8 @@ def evidence(loss: Walks, found: WholeHistory) -> float:
 class Search:
     """The most likely drift and deviation; `tried` has the evidence of each pair of them."""
 
-    def __init__(self, periods: Periods, pairs: Pairs, deviation: float) -> None:
-        self.periods, self.pairs = periods, pairs
+    def __init__(self, periods: Periods, votes: Pairs | Profile, deviation: float) -> None:
+        self.periods, self.votes = periods, votes
         self.drift, self.deviation, self.best = 0.0, deviation, -np.inf
         self.tried: dict[tuple[float, float], float] = {}
         self._start: Floats | None = None
@@ -210,7 +217,7 @@ class Search:
     def attempt(self, drift: float, deviation: float) -> float:
         """The evidence; the best is kept."""
         if (drift, deviation) not in self.tried:
-            loss, found = fit(self.periods, self.pairs, deviation, drift, start=self._start, tol=1e-3)
+            loss, found = fit(self.periods, self.votes, deviation, drift, start=self._start, tol=1e-3)
             self._start = found.values
             # As in ``shrinkage``: a few votes say little of how far agents lie apart.
             usual = (np.log(deviation**-2.0) - np.log(USUAL)) / SPREAD
