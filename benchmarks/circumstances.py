@@ -55,7 +55,7 @@ def races(agents: int, n: int, seed: int) -> sc.Profile:
     lane = np.stack([rng.permutation(k) for _ in range(n)])
     order = np.argsort(-(strength[who] + LANES[lane] + rng.gumbel(size=(n, k))), axis=1)
     arrays = [f"a{a}" for a in range(agents)], k * np.arange(n + 1), np.take_along_axis(who, order, 1).ravel()
-    lanes = Column(values=np.take_along_axis(lane, order, 1).ravel() + 1.0)
+    lanes = Column.of((np.take_along_axis(lane, order, 1).ravel() + 1).tolist())
     return sc.Profile(*arrays, np.tile(np.arange(k), n), np.ones(n), entry_columns={"lane": lanes})
 
 

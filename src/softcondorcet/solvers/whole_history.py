@@ -85,8 +85,11 @@ class Walks:
 
     def __init__(self, periods: Periods, votes: Pairs | Profile, deviation: float, drift: float) -> None:
         first = periods.before < 0
-        whole = isinstance(votes, Profile)
-        self.likelihood = VoteLikelihood(votes) if whole else PairLikelihood(votes, kernels.HALF)
+        self.likelihood: PairLikelihood | VoteLikelihood
+        if isinstance(votes, Profile):
+            self.likelihood = VoteLikelihood(votes)
+        else:
+            self.likelihood = PairLikelihood(votes, kernels.HALF)
         self.before = frozen(periods.before, np.int64)
         # Ratings that do not move are one rating: a link much stronger than any vote.
         step = np.maximum(drift**2 * periods.gap, 1e-9 * deviation**2)
