@@ -53,7 +53,7 @@ def workbook(rows: list[list[str | float | None]]) -> bytes:
     return out.getvalue()
 
 
-def parquet_of(columns: dict[str, list[Any]]) -> bytes:
+def parquet_of(columns: dict[str, Any]) -> bytes:
     out = io.BytesIO()
     parquet.write_table(pa.table(columns), out)
     return out.getvalue()

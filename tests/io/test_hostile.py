@@ -18,10 +18,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from helpers.logs import FILES, write_files
 from helpers.reading import THOROUGH, Named, fuzz, notes, votes_of
-from helpers.samples import SAMPLES
+from helpers.samples import SAMPLES, parquet_of
 from hypothesis import given, strategies as st
 
 import softcondorcet as sc
@@ -156,6 +157,22 @@ def test_a_link_in_an_archive_is_skipped_and_counted(name: str, tmp_path: Path) 
     found = sc.read(tmp_path / "x.tar.gz")
     assert votes_of(found) == votes_of(sc.read(folder))
     assert "skipped" in notes(found) and "latest.json" in notes(found)
+
+
+@pytest.mark.parametrize("place", ["XFD1048576", "A4294967295", "ZZZZZZZZZ3", "AAAA99999"])
+def test_a_cell_far_out_in_a_workbook(place: str) -> None:
+    """Memory for all cells up to there is more than there is, and a library would end the process."""
+    path, data = SAMPLES["xlsx"]
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    files["xl/worksheets/sheet1.xml"] = files["xl/worksheets/sheet1.xml"].replace(b'r="C3"', f'r="{place}"'.encode())
+    assert "sheet1.xml has cells up to row" in refused(packed({**files}, "zip"), path)
+
+
+def test_bytes_in_a_parquet_file_that_are_no_text() -> None:
+    text = pa.array([b"x", b"\x80y"], type=pa.binary()).view(pa.string())
+    data = parquet_of({"model_a": text, "model_b": ["y", "z"], "winner": ["model_a", "tie"]})
+    assert "not a parquet file that can be read" in refused(data, "x.parquet")
 
 
 # Changed bytes and tokens

@@ -6,17 +6,22 @@ The first sheet that holds a table is read, or the one named after ``::``; other
 from __future__ import annotations
 
 import io
+import re
+import zipfile
 from typing import Any
 
 from softcondorcet.checks import near
 from softcondorcet.errors import DataError
 from softcondorcet.formatting import some
 from softcondorcet.installation import needs
+from softcondorcet.io.archives import BLOCK, BROKEN
 from softcondorcet.io.cells import Table
 from softcondorcet.io.delimited import titles_of_two
 from softcondorcet.io.input_files import InputFile
 
 _CELLS = 20_000_000
+# The place of a cell beyond column Z or row 9,999, or such a row.
+_FAR = re.compile(rb"""\br\s*=\s*["'](?=[A-Za-z]{2}|[A-Za-z]?\d{5})([A-Za-z]*)(\d{0,20})""")
 
 
 def is_workbook(source: InputFile) -> bool:
@@ -32,8 +37,11 @@ def parse_workbook(source: InputFile, sheet: str | None = None) -> tuple[Table, 
     import python_calamine
 
     if source.members is not None:
-        with source.unzip():  # refuses what unpacks to far more than a table
-            pass
+        try:
+            with source.unzip() as archive:  # refuses what unpacks to far more than a table
+                _refuse_far_cells(source.name, archive)
+        except BROKEN as error:
+            raise source.broken(error) from None
     try:
         book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(source.read()))
         names = book.sheet_names
@@ -45,14 +53,39 @@ def parse_workbook(source: InputFile, sheet: str | None = None) -> tuple[Table, 
             rows = _rows(book.get_sheet_by_name(name), f"{source.name}::{name}")
             if len(rows) > 1:
                 found[name] = rows
-    except DataError:
-        raise
-    except Exception as error:  # whatever the library raises, the file is what is wrong
+    except BaseException as error:  # whatever the library raises, the file is what is wrong
+        panic = type(error).__name__ == "PanicException"  # of Rust, which is no Exception
+        if isinstance(error, DataError) or not (panic or isinstance(error, Exception)):
+            raise
         raise DataError(f"{source.name}: not a workbook that can be read ({str(error)[:100]})") from None
     if not found:
         raise DataError(f"{source.name}: no sheet with a header and rows; expected a table")
     chosen, *others = found
     return _table(found[chosen], f"{source.name}::{chosen}"), others
+
+
+def _refuse_far_cells(name: str, archive: zipfile.ZipFile) -> None:
+    """An error for a sheet with cells so far out that the library would end the process for want of memory."""
+    for member in archive.namelist():
+        if not member.lower().endswith(".xml"):
+            continue
+        width = height = 1
+        rest = b""
+        with archive.open(member) as stream:
+            while block := stream.read(BLOCK):
+                for found in _FAR.finditer(rest + block):
+                    width = max(width, _column_number(found[1]))
+                    height = max(height, int(found[2] or 1))
+                rest = block[-100:]
+        if width * height > _CELLS:
+            raise DataError(f"{name}: {member} has cells up to row {height:,}; expected at most {_CELLS:,} cells")
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters.upper():
+        number = 26 * number + letter - 64
+    return number
 
 
 def _rows(sheet: Any, name: str) -> list[tuple[int, list[Any]]]:

@@ -28,10 +28,12 @@ def parse_parquet(source: str | bytes, name: str) -> Table:
     file = _File(source, name)
     opened = file.open()
     schema, rows = opened.schema_arrow, opened.metadata.num_rows
+    if rows < 0:
+        raise _unreadable(name, ValueError(f"{rows:,} rows"))
     twice = next((title for title in schema.names if schema.names.count(title) > 1), None)
     if twice is not None:
         raise DataError(f"{name}: column {twice!r} appears twice; expected once")
-    columns = {title: Unread(rows, file.head(title), file.column(title)) for title in schema.names}
+    columns = {title: Unread(rows, file.head(title), file.column(title, rows)) for title in schema.names}
     return Table(name, columns).renamed(name)
 
 
@@ -94,8 +96,14 @@ class _File:
 
         return read
 
-    def column(self, title: str) -> Any:
-        """What gives a column: short texts as cells, anything else as a series."""
+    def column(self, title: str, rows: int) -> Any:
+        """What gives a column of so many rows: short texts as cells, anything else as a series."""
+
+        def whole(file: Any) -> Any:
+            table = file.read(columns=[title])
+            if len(table) != rows:
+                raise DataError(f"{title} has {len(table):,} rows, not {rows:,}")
+            return table
 
         def read() -> Cells | Any:
             from pyarrow import types
@@ -103,8 +111,8 @@ class _File:
             kind = self.open().schema_arrow.field(title).type
             text = types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind)
             if text and self._is_short(title):
-                return arrow_cells(self._column(title, lambda file: file.read(columns=[title]), [title]))
-            return self._series(title, lambda file: file.read(columns=[title]), None)
+                return arrow_cells(self._column(title, whole, [title]))
+            return self._series(title, whole, None)
 
         return read
 
@@ -114,9 +122,15 @@ class _File:
         return sum(map(len, texts)) <= LONG_TEXT * len(texts)
 
     def _column(self, title: str, read: Any, coded: list[str] | None) -> Any:
+        from pyarrow import types
+
         file = self.open(coded)
         try:
-            return read(file).column(title)
+            column = read(file).column(title)
+            kind = column.type
+            if types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind):
+                column.validate(full=True)  # bytes that are no text
+            return column
         except Exception as error:
             raise _unreadable(self.name, error) from None
         finally:
