@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import pytest
 
 from softcondorcet import synthetic, write
 from softcondorcet.cli.warm import jobs
-from softcondorcet.kernels.compile import SMALL, TO_COMPILE, Kernel, fused, kernel, kernels, lean
+from softcondorcet.kernels.compile import SMALL, TO_COMPILE, TO_LOAD, Function, Kernel, fused, kernel, kernels, lean
 
 
 @pytest.fixture(autouse=True)
@@ -81,24 +81,18 @@ def test_the_first_answer_compiles_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "cache").exists()
 
 
-@lean
-def double(values: Any) -> Any:
-    for k in range(len(values)):
-        values[k] *= 2.0
+def made(decorator: Callable[[Function], Kernel], body: str, **names: Any) -> Kernel:
+    """A kernel of one array that has no file, so that numba has no place for its cache."""
+    scope: dict[str, Any] = {"__name__": "toy", **names}
+    exec(f"def loop(values):\n    for k in range(len(values)):\n        {body}", scope)
+    return decorator(scope["loop"])
 
 
-@fused
-def multiply_and_add(values: Any) -> Any:
-    for k in range(len(values)):
-        values[k] = values[k] * 1.1 + 0.1
+def doubling() -> Kernel:
+    return made(lean, "values[k] = values[k] * 2.0")
 
 
-@kernel
-def calls_a_fused_one(values: Any) -> Any:
-    multiply_and_add(values)
-
-
-def ways(called: Kernel, size: int, monkeypatch: pytest.MonkeyPatch) -> str:
+def way(called: Kernel, size: int, monkeypatch: pytest.MonkeyPatch) -> str:
     """How a call with an array of that size runs."""
     interpreted = []
     monkeypatch.setattr(Kernel, "interpret", lambda self, *_: interpreted.append(self))
@@ -107,50 +101,65 @@ def ways(called: Kernel, size: int, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_small_inputs_are_interpreted_and_large_ones_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    double.use("either")
-    assert ways(double, SMALL, monkeypatch) == "interpreted"
-    assert ways(double, SMALL + 1, monkeypatch) == "compiled"
-    assert ways(double, 1, monkeypatch) == "compiled"  # it is there now
+    double = doubling()
+    assert way(double, SMALL, monkeypatch) == "interpreted"
+    assert way(double, SMALL + 1, monkeypatch) == "compiled"
+    assert way(double, 1, monkeypatch) == "compiled"  # it is there now
 
 
-def test_what_was_interpreted_for_long_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("cached", "numba", "patience"), [(False, True, TO_COMPILE), (True, False, TO_LOAD)])
+def test_what_was_interpreted_for_long_is_compiled(
+    cached: bool, numba: bool, patience: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    before, after = doubling(), doubling()
+    if cached:
+        (tmp_path / "kernels").mkdir()
+        (tmp_path / "kernels" / f"{before.title}-1.nbi").touch()
+    if not numba:
+        monkeypatch.delitem(sys.modules, "numba", raising=False)
+    before.interpreted_for, after.interpreted_for = 0.9 * patience, patience
+    assert way(before, 1, monkeypatch) == "interpreted"
+    monkeypatch.setattr(Kernel, "compiled", len)  # numba itself cannot be loaded twice
+    assert way(after, 1, monkeypatch) == "compiled"
+
+
+def test_what_is_cached_is_compiled_where_numba_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    double = doubling()
+    double.use("compiled")  # loads numba
     double.use("either")
-    double.interpreted_for = TO_COMPILE
-    assert ways(double, 1, monkeypatch) == "compiled"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / f"{double.title}-1.nbi").touch()
+    assert way(double, 1, monkeypatch) == "compiled"
 
 
 def test_time_interpreted_is_counted() -> None:
-    double.use("either")
+    double = doubling()
+    double.use("interpreted")
     double(np.ones(SMALL))
     assert double.interpreted_for > 0
 
 
-@pytest.mark.parametrize("called", [multiply_and_add, calls_a_fused_one])
-def test_arithmetic_that_the_compiler_may_change_is_always_compiled(
-    called: Kernel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert not called.exact
-    called.use("interpreted")
-    assert ways(called, 1, monkeypatch) == "compiled"
-
-
-@lean
-def divide(values: Any, total: Any) -> Any:
-    for k in range(len(values)):
-        values[k] = values[k] / total[k]
+def test_arithmetic_that_the_compiler_may_change_is_always_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    multiply_and_add = made(fused, "values[k] = values[k] * 1.1 + 0.1")
+    caller = made(kernel, "part(values)", part=multiply_and_add)
+    assert caller.parts == {"part": multiply_and_add}
+    for called in (multiply_and_add, caller):
+        assert not called.exact
+        called.use("interpreted")
+        assert way(called, 1, monkeypatch) == "compiled"
 
 
 def test_a_division_by_zero_goes_on_as_compiled() -> None:
-    values = np.array([3.0, 1.0, 0.0])
-    divide.use("interpreted")
-    divide(values, np.array([2.0, 0.0, 0.0]))
-    np.testing.assert_array_equal(values, [1.5, np.inf, np.nan])
+    invert, values = made(lean, "values[k] = 1.0 / values[k]"), np.array([2.0, 0.0, 4.0])
+    invert.use("interpreted")
+    invert(values)
+    np.testing.assert_array_equal(values, [0.5, np.inf, 0.25])
 
 
 def test_a_kernel_without_a_place_for_its_cache_still_compiles() -> None:
-    scope: dict[str, Any] = {}
-    exec("def twice(values):\n    for k in range(len(values)):\n        values[k] *= 2.0", scope)
-    twice, values = lean(scope["twice"]), np.ones(2)
-    twice.use("compiled")
-    twice(values)
+    double, values = doubling(), np.ones(2)
+    double.use("compiled")
+    double(values)
     assert values.tolist() == [2.0, 2.0]

@@ -12,6 +12,7 @@ changes, not when a kernel it calls from another file does: after a change to a 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from dis import get_instructions
 from functools import cached_property
@@ -113,15 +114,20 @@ class Kernel:
     def _choose(self, arrays: tuple[Any, ...]) -> Function:
         """Interpret a small input as long as that has not taken long; else compile it, and stay with that."""
         small = self.exact and all(array.size <= SMALL for array in _arrays(arrays))
-        if small and self.interpreted_for < (TO_LOAD if self._is_cached() else TO_COMPILE):
+        if small and self.interpreted_for < self._patience():
             return self.interpret
         self._always = self.compiled
         return self._always
 
+    def _patience(self) -> float:
+        """Seconds for which it may be interpreted: none where it is compiled already, and numba is loaded too."""
+        if not self._is_cached:
+            return TO_COMPILE
+        return 0.0 if "numba" in sys.modules else TO_LOAD
+
+    @cached_property
     def _is_cached(self) -> bool:
         """Whether it seems to have been compiled before. Asked of the file system, since numba takes long to import."""
-        if self.interpreted_for < TO_LOAD:
-            return False
         source, index = Path(self.function.__code__.co_filename), f"{self.title}-*.nbi"
         folder = os.environ.get("NUMBA_CACHE_DIR")
         places = Path(folder).glob(f"*/{index}") if folder else (source.parent / "__pycache__").glob(index)
