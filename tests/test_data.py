@@ -91,3 +91,11 @@ def test_fifty_thousand_agents_are_rated() -> None:
     held = sc.sco(profile, sharpness=0.0, prior=0.03)
     assert held.converged
     assert len(held) == profile.n_agents
+
+
+def test_nobody_of_few_races_stands_above_the_champions() -> None:
+    board = sc.sco(sc.read(os.path.join(data_folder(), "f1", "f1_rankings.csv.gz")))
+    placed = [row for row in board.rows() if row["rank"] is not None]
+    assert len(placed) > 100
+    assert min(row["votes"] for row in placed) >= 5
+    assert {"juan-manuel-fangio", "lewis-hamilton", "max-verstappen"} <= {row["agent"] for row in placed[:6]}

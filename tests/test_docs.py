@@ -218,3 +218,19 @@ def test_what_versus_promises_is_as_measured() -> None:
         effect = "none" if float(row["effect"]) == 0 else row["effect"]
         shares = [f"{float(row[key]):.1f} %" for key in ("told_apart_%", "by_votes_%", "interval_holds_%")]
         assert f"| {row['design']} | {effect} | {row['votes']} | {' | '.join(shares)} |" in page
+
+
+def test_what_intervals_of_chances_hold_is_as_measured() -> None:
+    page, rows = (ROOT / "docs/uncertainty.md").read_text(), results("chance_intervals.csv")
+    assert len(rows) >= 14
+    for row in rows:
+        cells = [row[key].replace("%", " %") for key in ("covered", "rarest", "width", "width_rarest", "off")]
+        assert f"| {row['design']} | {' | '.join(cells)} |" in page
+
+
+def test_what_rank_intervals_hold_is_as_measured() -> None:
+    page, rows = (ROOT / "docs/uncertainty.md").read_text(), results("rank_intervals.csv")
+    assert all(float(row["wrong"].rstrip("%")) <= 2.5 and float(row["covered"].rstrip("%")) >= 93 for row in rows)
+    for row in rows:
+        cells = [row[key].replace("%", " %") for key in ("exact", "covered", "rarest", "ranks", "told", "wrong")]
+        assert f"| {row['design']} | {' | '.join(cells)} |" in page
