@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import sys
 import time
 import warnings
@@ -23,7 +22,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from preflib import GROUPS
+from preflib import GROUPS, instances
 from rows import arguments, show
 
 import softcondorcet as sc
@@ -81,10 +80,7 @@ def main() -> int:
         "--keep", type=Path, default=Path(os.devnull), help="keep each instance here, and go on from it"
     )
     options = parser.parse_args()
-    with zipfile.ZipFile(options.archive) as archive:
-        sizes = {i.filename: i.file_size for i in archive.infolist() if i.filename.endswith((".soc", ".soi"))}
-    members = random.Random(0).sample(sorted(sizes), options.sample) if options.sample else list(sizes)
-    members.sort(key=lambda name: -sizes[name])  # the long ones first, so that no worker is left with one at the end
+    members = instances(options.archive, options.sample)
     began = time.monotonic()
     sizes_asked = range(options.least, options.most + 1)
     found = solve_all(members, options.archive, options.limit, sizes_asked, options.workers, options.keep)

@@ -57,16 +57,24 @@ def fit(member: str) -> tuple[int, int, bool, bool, float, float, bool | None, s
     return profile.n_agents, votes, winner is not None, first, read - began, fitted - read, board.converged, member
 
 
+def instances(path: str, sample: int | None = None) -> list[str]:
+    """Names of the instances in the archive, or of so many drawn with seed 0, the long ones first.
+
+    So no worker is left with a long one at the end.
+    """
+    with zipfile.ZipFile(path) as archive:
+        sizes = {one.filename: one.file_size for one in archive.infolist() if one.filename.endswith((".soc", ".soi"))}
+    members = random.Random(0).sample(sorted(sizes), sample) if sample else list(sizes)
+    return sorted(members, key=lambda name: -sizes[name])
+
+
 def main() -> int:
     parser = arguments(__doc__)
     parser.add_argument("archive")
     parser.add_argument("--sample", type=int, help="only this many instances, drawn with seed 0")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
-    with zipfile.ZipFile(options.archive) as archive:
-        sizes = {i.filename: i.file_size for i in archive.infolist() if i.filename.endswith((".soc", ".soi"))}
-    members = random.Random(0).sample(sorted(sizes), options.sample) if options.sample else list(sizes)
-    members.sort(key=lambda name: -sizes[name])  # the long ones first, so that no worker is left with one at the end
+    members = instances(options.archive, options.sample)
     began = time.monotonic()
     rows = []
     with get_context("spawn").Pool(options.workers, open_archive, (options.archive,)) as pool:

@@ -27,9 +27,10 @@ def with_ranking(table: Table) -> Table:
 
     Blank cells are places that the ballot leaves open.
     """
-    places = [_PLACE.fullmatch(title.strip()) for title in table.columns]
+    columns = table.columns
+    places = [_PLACE.fullmatch(title.strip()) for title in columns]
     words = [found[1].casefold() if found and found[1] else "" for found in places]
-    titles = {int(found[2] or found[3]): t for found, t in zip(places, table.columns, strict=True) if found}
+    titles = {int(found[2] or found[3]): t for found, t in zip(places, columns, strict=True) if found}
     used = [titles[k] for k in sorted(titles)]
     several = len({word for word, found in zip(words, places, strict=True) if found}) == 1
     if len(used) < 2 or sorted(titles) != [*range(1, len(used) + 1)] or not several or table.find("ranking"):
@@ -38,8 +39,8 @@ def with_ranking(table: Table) -> Table:
     if all(is_blank(cell) or _is_number(cell) for column in cells for cell in column):
         return table  # scores in numbered columns
     ranking = [[cell for cell in ballot if not is_blank(cell)] for ballot in zip(*cells, strict=True)]
-    columns = {title: table.cells(title) for title in table.columns if title not in used}
-    return Table(table.name, {**columns, "ranking": ranking}, table.place, text=table.text)
+    others = {title: table.cells(title) for title in columns if title not in used}
+    return Table(table.name, {**others, "ranking": ranking}, table.place, text=table.text)
 
 
 def _is_number(cell: object) -> bool:

@@ -216,7 +216,8 @@ def with_sides(table: Table) -> tuple[Table, str | None]:
     """The table with lists of agents, the sides of a game, as text "ann+ben"; and "+" where there are such lists."""
     sides = next((pair for pair in PLAYERS if table.folded.issuperset(pair)), None)
     named = [name for role in (*(sides or ()), "winner") if sides and (name := table.find(role))]
-    names = [name for name in named if _holds_lists(table, name)]
+    samples = {name: table.sample(name, 100) for name in named}
+    names = [name for name, cells in samples.items() if any(map(_is_list, cells))]
     if not names:
         return table, None
     return table.with_columns(
@@ -224,14 +225,14 @@ def with_sides(table: Table) -> tuple[Table, str | None]:
     ), PLUS
 
 
-def _holds_lists(table: Table, name: str) -> bool:
-    return any(isinstance(cell, list | tuple | np.ndarray) for cell in table.sample(name, 100))
+def _is_list(cell: object) -> bool:
+    return isinstance(cell, list | tuple | np.ndarray)
 
 
 def _side(table: Table, name: str, at: tuple[int, Any]) -> Any:
     """The members of a side in the order of the alphabet; a single name is a side of one."""
     row, cell = at
-    if not isinstance(cell, list | tuple | np.ndarray):
+    if not _is_list(cell):
         return cell
     members = []
     for one in cell:
