@@ -18,7 +18,7 @@ SOURCE = Path(sc.__file__).parent
 LAYERS = """
 errors
 arrays exact_sums checks formatting text_table tables installation seeds
-leaderboard
+leaderboard tabular
 kernels
 source columns tiers profile pairs optimality ratings majority metrics synthetic
 backends

@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,21 +18,18 @@ import numpy as np
 from softcondorcet.arrays import Flags, Floats, Ints, read_only
 from softcondorcet.checks import check, near, positive
 from softcondorcet.errors import DataError, OptionError
-from softcondorcet.formatting import plural, printable, rounded_up, some
-from softcondorcet.installation import needs
-from softcondorcet.leaderboard import SCHEMA, Unplaced, as_dicts, flat, leaderboard, mean_chances
+from softcondorcet.formatting import plural, rounded_up, some
+from softcondorcet.leaderboard import SCHEMA, Unplaced, as_dicts, leaderboard, mean_chances
 from softcondorcet.majority import linked_labels
 from softcondorcet.optimality import margins, optimality
+from softcondorcet.tabular import Tabular
 
 if TYPE_CHECKING:
     from softcondorcet.pairs import Pairs
 
-# Agents in the table of a notebook.
-_SHOWN = 20
-
 
 @dataclass(frozen=True, eq=False)
-class Ratings:
+class Ratings(Tabular):
     """Ratings of agents, higher is better. Index by name: ``board["a"]``; ``board.order`` is the answer.
 
     ``loss`` is the smooth loss that was minimised (None for methods without one), ``discrete_loss`` the sum of
@@ -368,39 +364,11 @@ class Ratings:
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"ratings: expected the JSON of Ratings.to_json, got {_short(error)}") from None
 
-    def to_pandas(self) -> Any:
-        needs("pandas")
-        import pandas
-
-        return pandas.DataFrame(flat(self.rows()))
-
-    def to_polars(self) -> Any:
-        needs("polars")
-        import polars
-
-        return polars.DataFrame(flat(self.rows()))
-
-    def to_arrow(self) -> Any:
-        needs("pyarrow")
-        import pyarrow
-
-        return pyarrow.Table.from_pylist(flat(self.rows()))
-
     def plot(self, *, top: int = 30, ax: Any = None) -> Any:
         """A figure of the best agents' ratings, see ``plots.whiskers``. Needs the `plot` extra."""
         from softcondorcet.plots import whiskers
 
         return whiskers(self, top=top, ax=ax)
-
-    def _repr_html_(self) -> str:
-        """The best agents as a table and what the order rests on, for notebooks."""
-        from softcondorcet.tables import as_html
-
-        more = f", the best {_SHOWN} of {len(self):,} agents" if len(self) > _SHOWN else ""
-        notes = "".join(f"<li>{escape(printable(line))}</li>" for line in self.summary())
-        table = as_html(flat(self.rows(_SHOWN)), self.method + more)
-        # The classes keep notebooks from reading a dollar sign in a name as the start of a formula.
-        return f'<div class="tex2jax_ignore mathjax_ignore">{table}<ul>{notes}</ul></div>'
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{r['agent']} {r['rating']:.4g}" for r in self.rows(5))

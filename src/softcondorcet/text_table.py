@@ -51,7 +51,9 @@ class TextTable:
 
 
 @dataclass(frozen=True)
-class _Column:
+class Column:
+    """A column in words: its kind is "name", "words", "number" or "bar", and `natural` as wide as it takes."""
+
     name: str
     title: str
     kind: str
@@ -80,7 +82,7 @@ def text_table(
     `bars` are drawn beside the ratings, one for each row, where there is room for them. `names`: the titles are names,
     of methods or groups, and stay as they are.
     """
-    columns, left_out = _columns(rows, names), list[str]()
+    columns, left_out = columns_of(rows, names), list[str]()
     if width is not None:
         fitting = _with_bars(_fitted(columns, width), bars, width)
         left_out = [column.title for column in columns if column not in fitting]
@@ -98,10 +100,10 @@ def text_table(
     return TextTable(head, body, [column.kind for column in columns], left_out)
 
 
-def _columns(rows: Sequence[Row], names: bool) -> list[_Column]:
+def columns_of(rows: Sequence[Row], names: bool = False) -> list[Column]:
     """The columns that are not empty; the ends of an interval are one column."""
     if not rows:
-        return [_Column(name, name, "name", (), len(name)) for name in NO_ROWS]
+        return [Column(name, name, "name", (), len(name)) for name in NO_ROWS]
     known = {name: [row[name] for row in rows] for name in rows[0]}
     known = {name: values for name, values in known.items() if any(value is not None for value in values)}
     titles = [printable(name if names else name.replace("_", " ")) for name in known]
@@ -122,7 +124,7 @@ def _ends(name: str) -> tuple[str, str, str]:
     return (stem.rstrip("_"), f"{stem}low", f"{stem}high") if stem != name else (name, "", "")
 
 
-def _range_column(stem: str, low: Sequence[Any], high: Sequence[Any]) -> _Column:
+def _range_column(stem: str, low: Sequence[Any], high: Sequence[Any]) -> Column:
     whole = all(isinstance(end, int) or end is None for end in (*low, *high))
     digits = _digits([*low, *high])
     cells = []
@@ -133,17 +135,17 @@ def _range_column(stem: str, low: Sequence[Any], high: Sequence[Any]) -> _Column
             cells.append("" if None in ends else " to ".join(percent(end, 1) for end in ends))
         else:
             cells.append("" if None in ends else " to ".join(_number(end, digits) for end in ends))
-    return _Column(stem, f"{stem} range".strip().replace("_", " "), "number", cells)
+    return Column(stem, f"{stem} range".strip().replace("_", " "), "number", cells)
 
 
-def _column(name: str, title: str, values: Sequence[Any]) -> _Column:
+def _column(name: str, title: str, values: Sequence[Any]) -> Column:
     if any(isinstance(value, str | bool) for value in values):
         kind = "words" if name in _PROSE else "name"
-        return _Column(name, title, kind, ["" if v is None else printable(str(v)) for v in values])
+        return Column(name, title, kind, ["" if v is None else printable(str(v)) for v in values])
     if name in _SHARES:
-        return _Column(name, title, "number", ["" if value is None else percent(value, 1) for value in values])
+        return Column(name, title, "number", ["" if value is None else percent(value, 1) for value in values])
     digits = _digits(values)
-    return _Column(name, title, "number", ["" if value is None else _number(value, digits) for value in values])
+    return Column(name, title, "number", ["" if value is None else _number(value, digits) for value in values])
 
 
 def _digits(values: Sequence[float | None]) -> int:
@@ -163,7 +165,7 @@ def _number(value: float, digits: int) -> str:
     return f"{value:z,.{digits}f}" if abs(value) >= 10_000 else f"{value:z.{digits}f}"
 
 
-def _fitted(columns: Sequence[_Column], width: int) -> list[_Column]:
+def _fitted(columns: Sequence[Column], width: int) -> list[Column]:
     """The columns that fit, the last ones left out first; who is meant and words stay."""
     named = next((k for k, column in enumerate(columns) if column.kind == "name"), 0)
     going = [column for column in columns[named + 1 :] if column.kind != "words" and column.name not in _WHO]
@@ -174,11 +176,11 @@ def _fitted(columns: Sequence[_Column], width: int) -> list[_Column]:
     return kept
 
 
-def _taken(columns: Sequence[_Column], widths: Sequence[int]) -> int:
+def _taken(columns: Sequence[Column], widths: Sequence[int]) -> int:
     return sum(widths) + len(_GAP) * max(len(columns) - 1, 0)
 
 
-def _widths(columns: Sequence[_Column], width: int | None) -> list[int]:
+def _widths(columns: Sequence[Column], width: int | None) -> list[int]:
     """How wide each column is: as wide as it takes, or names and words share what the others leave."""
     widths = [column.natural for column in columns]
     if width is None:
@@ -192,7 +194,7 @@ def _widths(columns: Sequence[_Column], width: int | None) -> list[int]:
     return widths
 
 
-def _with_bars(columns: list[_Column], bars: Sequence[Range | None], width: int) -> list[_Column]:
+def _with_bars(columns: list[Column], bars: Sequence[Range | None], width: int) -> list[Column]:
     """A bar for each row right of the ratings, where there is room, or in the place of the ranges in numbers."""
     known = [bar for bar in bars if bar is not None]
     for kept in (columns, [column for column in columns if column.title != _RANGE]):
@@ -201,7 +203,7 @@ def _with_bars(columns: list[_Column], bars: Sequence[Range | None], width: int)
             low, high = min(bar[0] for bar in known), max(bar[2] for bar in known)
             drawn = ["" if bar is None else _bar(bar, low, high, room) for bar in bars]
             place = 1 + max(k for k, column in enumerate(kept) if column.name == "rating")
-            return [*kept[:place], _Column("", "", "bar", drawn, room), *kept[place:]]
+            return [*kept[:place], Column("", "", "bar", drawn, room), *kept[place:]]
     return columns
 
 

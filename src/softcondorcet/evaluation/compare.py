@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from softcondorcet import majority
 from softcondorcet.checks import Watch, check, not_negative, one_of
@@ -23,6 +23,7 @@ from softcondorcet.metrics import normalized_kendall_tau_distance
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.profile import Profile
 from softcondorcet.ratings import Ratings
+from softcondorcet.tabular import Tabular
 
 # What people look at side by side by default: this library's answer, and what they use today.
 USUAL = ("sco", "win_rate", "bradley_terry", "borda")
@@ -35,8 +36,10 @@ Methods = Sequence[str] | Mapping[str, tuple[str, Options]]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Tabular):
     """The ratings of each method, by its name, on the same votes. The first one is the one to compare with."""
+
+    names: ClassVar[bool] = True
 
     boards: Mapping[str, Ratings]
     condorcet_winner: str | None

@@ -33,6 +33,7 @@ from softcondorcet.kernels import distances
 from softcondorcet.profile import Profile, as_profile
 from softcondorcet.ratings import Ratings
 from softcondorcet.seeds import stream
+from softcondorcet.tabular import Tabular
 
 # Two-sided 95 % points of Student's t for 1, 2, ... degrees of freedom; above, that of the normal distribution with
 # the first term of its expansion in 1 / degrees, right to 0.03.
@@ -72,7 +73,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Holdout:
+class Holdout(Tabular):
     """The methods from best to worst, on `splits` splits of `asked` votes each.
 
     `test` of them were scored: fewer where some hold less than two agents of earlier votes. From `shortened` of these

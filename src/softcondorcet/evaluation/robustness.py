@@ -36,6 +36,7 @@ from softcondorcet.methods.registry import METHODS
 from softcondorcet.metrics import kendall_tau_distance
 from softcondorcet.profile import Profile, as_profile
 from softcondorcet.ratings import Ratings
+from softcondorcet.tabular import Tabular
 
 PARTS = ("votes", "agents", "groups", "clones")
 # Agents named as movers of a change.
@@ -76,7 +77,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Robustness:
+class Robustness(Tabular):
     """How the order of a method stands up to changes of the votes. What was left out, and why, is in ``skipped``."""
 
     method: str

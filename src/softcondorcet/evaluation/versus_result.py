@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from softcondorcet.evaluation.paired_tests import fewest_units
 from softcondorcet.formatting import some
+from softcondorcet.tabular import Tabular
 
 Measure = Literal["scores", "wins"]
 _COLUMNS = (
@@ -33,7 +34,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Versus:
+class Versus(Tabular):
     """Agent `a` against agent `b` on the `votes` that hold both. All numbers are from the side of `a`.
 
     measure: what the points are: "wins", the share of votes won, ties as half; or "scores", the mean score difference.
@@ -110,7 +111,7 @@ class Versus:
 
 
 @dataclass(frozen=True)
-class Baseline:
+class Baseline(Tabular):
     """One agent against several others, each a ``Versus`` from the side of the baseline; p-values by Holm (1979)."""
 
     agent: str

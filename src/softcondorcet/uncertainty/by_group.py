@@ -17,7 +17,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from softcondorcet.methods.registry import METHODS
 from softcondorcet.metrics import normalized_kendall_tau_distance
 from softcondorcet.profile import Profile, as_profile
 from softcondorcet.ratings import Ratings
+from softcondorcet.tabular import Tabular
 from softcondorcet.uncertainty.bootstrap import bootstrap
 from softcondorcet.uncertainty.group_differences import Difference, group_differences
 from softcondorcet.uncertainty.intervals import Uncertainty
@@ -66,13 +67,15 @@ class GroupBoard:
 
 
 @dataclass(frozen=True)
-class ByGroup:
+class ByGroup(Tabular):
     """Boards by group, and the board of all votes: what ``by_group`` gives.
 
     ``skipped`` are groups without a board, with the reason; ``more`` and ``more_votes`` count the smaller groups
     that were left out because there are so many. ``differences`` are the agents that do better or worse in a group than
     chance allows, the surest first; None where that was not asked.
     """
+
+    names: ClassVar[bool] = True
 
     column: str
     overall: Ratings

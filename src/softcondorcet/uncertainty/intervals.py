@@ -31,6 +31,7 @@ from softcondorcet.majority import linked_labels
 from softcondorcet.pairs import Pairs
 from softcondorcet.ratings import Ratings
 from softcondorcet.solvers.laplace import Laplace, normal_below
+from softcondorcet.tabular import Tabular
 from softcondorcet.uncertainty.first_place import FirstPlace, first_place
 from softcondorcet.uncertainty.majority_chances import MajorityChances
 from softcondorcet.uncertainty.rank_intervals import Ranges, number_above, rank_intervals
@@ -96,7 +97,7 @@ _SAID = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Uncertainty:
+class Uncertainty(Tabular):
     """A fit and the samples around it: what ``bootstrap`` and ``posterior`` give.
 
     ``samples[k, a]`` is the rating of agent a in sample k, nan where a resample lacks the agent: then it counts for no

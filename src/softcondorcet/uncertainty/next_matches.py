@@ -33,6 +33,7 @@ from softcondorcet.errors import OptionError
 from softcondorcet.formatting import plural
 from softcondorcet.pairs import Pairs
 from softcondorcet.profile import Profile
+from softcondorcet.tabular import Tabular
 from softcondorcet.uncertainty.bootstrap import bootstrap
 from softcondorcet.uncertainty.intervals import Uncertainty
 
@@ -52,7 +53,7 @@ class Match:
 
 
 @dataclass(frozen=True)
-class NextMatches:
+class NextMatches(Tabular):
     """The matches that tell most, best first. `settled`: no more are needed; `open`: how many pairs are open."""
 
     matches: Sequence[Match]
