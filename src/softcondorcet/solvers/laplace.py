@@ -91,7 +91,7 @@ class Laplace:
         """Standard deviation of each rating."""
         return np.sqrt(self.variance)
 
-    def lead(self, a: int, others: Ints) -> tuple[Floats, Floats]:
+    def lead(self, a: int | Ints, others: Ints) -> tuple[Floats, Floats]:
         """How far agent a is above each of the others, and the standard deviation of that; nan in another group."""
         if self.covariance is None:
             variance = self.variance[a] + self.variance[others]
@@ -103,7 +103,7 @@ class Laplace:
         same = self.group[others] == self.group[a]
         return np.where(same, self.ratings[a] - self.ratings[others], np.nan), np.where(same, spread, np.nan)
 
-    def leads(self, a: int, others: Ints) -> Floats:
+    def leads(self, a: int | Ints, others: Ints) -> Floats:
         """By how many standard deviations agent a leads each of the others; nan in another group."""
         lead, spread = self.lead(a, others)
         return lead / spread

@@ -235,8 +235,10 @@ class Uncertainty(Tabular):
             return math.nan
         return float(shares_above(self.samples[:, one, None], self.samples[:, [other]])[0][0])
 
-    def confidence(self, a: int, others: Ints) -> Floats:
+    def confidence(self, a: int | Ints, others: Ints) -> Floats:
         """How sure it is that agent a stands above each of the others, by their numbers: what decisions are made by.
+
+        For several agents at once `a` is a column of numbers and `others` a row.
 
         The less sure of ``chances`` and of the likelihood's curvature; nan where comparisons never link the two.
         """
@@ -245,7 +247,7 @@ class Uncertainty(Tabular):
             chance = less_sure(chance, normal_below(self.evidence.leads(a, others)))
         return np.where(self.group[others] == self.group[a], chance, np.nan)
 
-    def chances(self, a: int, others: Ints) -> Floats:
+    def chances(self, a: int | Ints, others: Ints) -> Floats:
         """How sure the samples are that agent a stands above each of the others.
 
         Few votes look too sure: an agent that won its only battle wins it in every resample. So one undecided
@@ -258,7 +260,7 @@ class Uncertainty(Tabular):
         Decisions take in the likelihood, too: see ``confidence``.
         """
         seen = np.minimum(self.comparisons[a], self.comparisons[others])
-        return chances_above(self.samples[:, a, None], self.samples[:, others], seen)
+        return chances_above(self.samples[:, np.atleast_1d(a)], self.samples[:, others], seen)
 
     @cached_property
     def comparisons(self) -> Floats:

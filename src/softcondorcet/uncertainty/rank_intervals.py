@@ -32,8 +32,11 @@ if TYPE_CHECKING:
 Ranges = Literal["each", "all", "new"]
 # Comparisons, or samples of their own, that say nothing about a rank, however they ended.
 _TOO_FEW = 5
-# Up to so many agents each is held against every other; beyond, against some of them, to count those above and below.
-_MATRIX, _BESIDE = 2_000, 500
+# Up to so many agents each is held against every other; beyond, against some of them, to count those above and below:
+# fewer for an agent without a place, whose range is more than half of the ranks.
+_MATRIX, _BESIDE, _ROUGHLY = 2_000, 500, 100
+# Samples of pairs that are looked at in one go.
+_AT_ONCE = 2_000_000
 
 
 def surely_above(level: float) -> float:
@@ -65,29 +68,35 @@ def rank_intervals(found: Uncertainty) -> tuple[Ints, Ints]:
     order, inside = found.board.index, placed[found.board.index]
     linked = order[np.isin(found.group[order], found.group[placed])]
     reach = _joint_reach(found) if found.ranges == "all" else None
-    for whose, among in ((order[inside], linked), (order[~inside], order)):
-        low[whose], high[whose] = _among(found, whose, among, reach)
+    for whose, among, beside in ((order[inside], linked, _BESIDE), (order[~inside], order, _ROUGHLY)):
+        low[whose], high[whose] = _among(found, whose, among, beside, reach)
     return np.minimum(low, ranks), np.maximum(high, ranks)
 
 
-def _among(found: Uncertainty, whose: Ints, others: Ints, reach: float | None) -> tuple[Ints, Ints]:
-    """Of some agents, among others; `reach` is how many deviations of a lead are sure, where all hold at once."""
+def _among(found: Uncertainty, whose: Ints, others: Ints, beside: int, reach: float | None) -> tuple[Ints, Ints]:
+    """Of some agents, among others, or where these are many `beside` of them.
+
+    `reach` is how many deviations of a lead are sure, where all hold at once.
+    """
     size = len(others)
-    others = others[:: 1 if size <= _MATRIX else math.ceil(size / _BESIDE)]
+    others = others[:: 1 if size <= _MATRIX else math.ceil(size / beside)]
     each = size / max(len(others), 1)
     above, below = np.empty(len(whose)), np.empty(len(whose))
-    for k, a in enumerate(whose.tolist()):
+    some = max(1, _AT_ONCE // max(len(found) * len(others), 1))
+    for first in range(0, len(whose), some):
+        part = slice(first, first + some)
+        a, b = whose[part, None], others[None, :]
         if reach is None:
-            chance, sure = found.confidence(a, others), _surely(found, a, others)
+            chance, sure = found.confidence(a, b), _surely(found, a, b)
         else:
-            chance, sure = 0.5 + _lead(found, a, others) / (2 * reach), 1.0
+            chance, sure = 0.5 + _lead(found, a, b) / (2 * reach), 1.0
         if found.evidence is not None:
-            chance[np.minimum(found.comparisons[a], found.comparisons[others]) <= _TOO_FEW] = np.nan
-        above[k], below[k] = each * (chance <= 1 - sure).sum(), each * (chance >= sure).sum()
+            chance[np.minimum(found.comparisons[a], found.comparisons[b]) <= _TOO_FEW] = np.nan
+        above[part], below[part] = each * (chance <= 1 - sure).sum(axis=1), each * (chance >= sure).sum(axis=1)
     return 1 + np.round(above).astype(np.int64), size - np.round(below).astype(np.int64)
 
 
-def _surely(found: Uncertainty, a: int, others: Ints) -> Floats | float:
+def _surely(found: Uncertainty, a: Ints, others: Ints) -> Floats | float:
     """From which chance on agent a counts as above another, for rank intervals: see ``surely_above``.
 
     Where the likelihood is asked too, the one of the two that is known less decides how far its interval reaches: z of
@@ -100,7 +109,7 @@ def _surely(found: Uncertainty, a: int, others: Ints) -> Floats | float:
     return normal_below(reach)
 
 
-def _lead(found: Uncertainty, a: int, others: Ints) -> Floats:
+def _lead(found: Uncertainty, a: Ints, others: Ints) -> Floats:
     """By how many deviations agent a leads each of the others: the less sure of the samples and of the likelihood.
 
     nan where comparisons never link the two.
@@ -113,8 +122,8 @@ def _lead(found: Uncertainty, a: int, others: Ints) -> Floats:
     return np.where(found.group[others] == found.group[a], lead, np.nan)
 
 
-def _spread(found: Uncertainty, a: int, others: Ints) -> Floats:
-    spread: Floats = (found.filled[:, a, None] - found.filled[:, others]).std(axis=0)
+def _spread(found: Uncertainty, a: Ints, others: Ints) -> Floats:
+    spread: Floats = (found.filled[:, a] - found.filled[:, others]).std(axis=0)
     return spread
 
 
