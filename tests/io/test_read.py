@@ -593,8 +593,8 @@ def test_odd_frames() -> None:
         read(pd.DataFrame({"model_a": [], "model_b": [], "winner": []}))
     with pytest.raises(DataError, match=r"row 1: score is nan; expected a finite number"):
         read(pl.DataFrame({"agent": ["x", "y"], "task": ["t", "t"], "score": [1.0, float("nan")]}))
-    with pytest.raises(DataError, match=r"row 0: model_a is \['x'\]; expected text or a number"):
-        read(pl.DataFrame({"model_a": [["x"]], "model_b": ["y"], "winner": ["tie"]}))
+    with pytest.raises(DataError, match=r"row 0: model_a is {'name': 'x'}; expected text or a number"):
+        read(pl.DataFrame({"model_a": [{"name": "x"}], "model_b": ["y"], "winner": ["tie"]}))
     with pytest.raises(DataError, match="columns 'Winner', 'winner ' have the same name but"):
         read({"model_a": ["x"], "model_b": ["y"], "Winner": ["tie"], "winner ": ["tie"]}, columns={"winner": "WINNER"})
     with pytest.raises(DataError, match="row 1: weight is True"):
