@@ -68,7 +68,10 @@ def lines(texts: Iterable[str], *, err: bool = False, bold: bool = False) -> Non
     most = width(sys.stderr if err else sys.stdout)
     for part in [part for text in texts for part in wrapped(text, most)]:
         mark = "warning:" if part.startswith("warning: ") else ""
-        echo(click.style(mark, fg="yellow") + click.style(part.removeprefix(mark), bold=bold or None), err=err)
+        rest = part.removeprefix(mark)
+        echo(
+            (click.style(mark, fg="yellow") if mark else "") + (click.style(rest, bold=True) if bold else rest), err=err
+        )
 
 
 def say(texts: Iterable[str]) -> None:
