@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from softcondorcet import __version__, charts
 from softcondorcet.checks import Watch, check, natural, one_of, whole
 from softcondorcet.errors import DataError
-from softcondorcet.evaluation.budget import fits_worth
+from softcondorcet.evaluation.budget import MANY, distinct_pairs, fits_worth
 from softcondorcet.evaluation.calibration import calibration
 from softcondorcet.evaluation.task_scores import task_scores
 from softcondorcet.formatting import clipped, confidence, number, percent, plural, printable, shortened
@@ -361,7 +361,7 @@ def trust(profile: Profile, method: str, options: Mapping[str, Any], seed: int) 
     Size decides how many parts the votes are cut into, so that the same votes give the same report.
     """
     parts = min(5, fits_worth(profile, options) // 2, int(profile.counts.sum()))
-    if parts < 2:
+    if parts < 2 or distinct_pairs(profile) > MANY:
         return {"picture": None, "lines": ["The votes are too few to hold some out, or too many to be fitted again."]}
     methods = {method: (method, options)}
     methods.setdefault("bradley_terry", ("bradley_terry", {}))

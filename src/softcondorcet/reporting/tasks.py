@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from softcondorcet.errors import DataError
+from softcondorcet.evaluation.budget import fits_worth, over_votes
 from softcondorcet.evaluation.robustness import Robustness, robustness
 from softcondorcet.evaluation.task_scores import TaskScores
 from softcondorcet.formatting import listing, plural, shortened, signed
@@ -20,6 +21,8 @@ from softcondorcet.ratings import Ratings
 AGENTS, TASKS, SHADES = 25, 30, 6
 # Agents that are named as first on a task, and letters of a name in the head of the table.
 _FIRST, _NAME = 3, 26
+# Tasks that are left out in turn.
+_TRIED = 50
 
 
 @dataclass(frozen=True)
@@ -83,11 +86,14 @@ def _score(table: TaskScores, agent: int, task: int, digits: int) -> Score:
 
 
 def _left_out(profile: Profile, ratings: Ratings, options: Mapping[str, Any], seed: int) -> Robustness | None:
-    """What changes without each task, as far as there is time for it; None where no single agent is first."""
+    """What changes without each task; None where no single agent is first, or there is no time for so many fits."""
     if profile.group is None or (ratings.places == 1).sum() != 1:
         return None
+    tasks = min(len(profile.groups), _TRIED)
+    if fits_worth(profile, {**options, **over_votes(profile, ratings.method, options)}) < tasks:
+        return None
     try:
-        return robustness(profile, ratings.method, options=options, parts=("groups",), seed=seed)
+        return robustness(profile, ratings.method, options=options, parts=("groups",), groups=_TRIED, seed=seed)
     except DataError:
         return None
 
