@@ -25,7 +25,6 @@ import json
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from statistics import NormalDist
 from typing import Any
 
@@ -34,9 +33,9 @@ import numpy as np
 from softcondorcet.arrays import Flags, Floats, Ints, sum_by
 from softcondorcet.checks import check, positive
 from softcondorcet.errors import DataError
+from softcondorcet.evaluation.adjusted import Adjusted, adjusted_pairs
 from softcondorcet.evaluation.circumstances import Circumstance, Comparisons, circumstances
-from softcondorcet.formatting import percent, plural, some
-from softcondorcet.leaderboard import as_dicts, leaderboard
+from softcondorcet.formatting import percent, some
 from softcondorcet.methods.registry import METHODS, rank
 from softcondorcet.methods.result import votes_per_agent
 from softcondorcet.pairs import Pairs, as_pairs
@@ -66,16 +65,10 @@ class Effect:
 
 
 @dataclass(frozen=True, eq=False)
-class Controlled:
-    """Ratings with circumstances controlled, beside the ratings without.
+class Controlled(Adjusted):
+    """Ratings with circumstances controlled, beside the ratings without. `ratings` are those of the joint fit."""
 
-    `board` and `plain` are by the same method; `pairs` is the adjusted evidence, which any method on pairs takes.
-    """
-
-    board: Ratings
-    plain: Ratings
     effects: Sequence[Effect]
-    pairs: Pairs
     battles: int
     ratings: Ratings
 
@@ -84,11 +77,6 @@ class Controlled:
         if name not in known:
             raise KeyError(f"no effect {name!r}; there is {some(map(repr, known), 12)}")
         return known[name]
-
-    @cached_property
-    def moved(self) -> list[str]:
-        """The agents whose rank the circumstances change, the best first."""
-        return [name for name in self.board.order if self.board.rank_of(name) != self.plain.rank_of(name)]
 
     def probability(self, a: str, b: str, **ahead: Any) -> float:
         """The chance of a over b by the joint fit, with what a has over b, or the levels of both.
@@ -104,20 +92,13 @@ class Controlled:
                 odds += self[name].effect * value
         return float(chance(np.array(odds)))
 
-    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
-        """The leaderboard, with the rank of each agent without control."""
-        before = [{"rank_without": self.plain.rank_of(name)} for name in self.board.agents]
-        return as_dicts(leaderboard(self.board, top=top, more={"facts": before}))
-
     def summary(self) -> list[str]:
         lines = []
         for one in self.effects:
             sure = "" if one.p < 0.05 else ", which may be chance"
             odds = f"{one.effect:+.3g} log-odds, 95 %: {one.low:.3g} to {one.high:.3g}"
             lines.append(f"{one.name} ({one.unit}): wins {percent(one.share, 1)} against an equal ({odds}){sure}")
-        names = f": {some(self.moved, 6)}" if self.moved else ""
-        lines.append(f"{plural(len(self.moved), 'agent')} of {len(self.board)} would stand elsewhere without{names}")
-        return [*lines, *(f"warning: {note}" for note in self.board.warnings)]
+        return [*lines, self.moves(), *(f"warning: {note}" for note in self.board.warnings)]
 
     def to_json(self, top: int | None = None) -> str:
         data = self.board.to_dict(top)
@@ -173,7 +154,7 @@ def controlled(
     board = replace(board, votes=votes_per_agent(votes), warnings=plain.warnings)
     if method == "bradley_terry" and given["prior"] == prior:
         board = replace(board, values=values, loss=None)
-    return Controlled(board, plain, fit.effects(end.x), pairs, votes.n_votes, joint)
+    return Controlled(board, plain, pairs, fit.effects(end.x), votes.n_votes, joint)
 
 
 class _Joint:
@@ -206,15 +187,8 @@ class _Joint:
         """The wins of each pair as they would be expected without the circumstances."""
         left, right = self.model.index[:, 0], self.model.index[:, 1]
         bare, with_them = chance(at[left] - at[right]), chance(self.model.leads(at))
-        pair, place = np.unique(left * self.m + right, return_inverse=True)
-        count = sum_by(place, self.model.count, len(pair))
-        won = sum_by(place, self.model.won + self.model.count * (bare - with_them), len(pair))
-        # More wins than battles may be expected: then the margin stays, and nobody lost less often than never.
-        lost: Floats = np.where(won < 0, count - 2 * won, np.maximum(count - won, 0.0))
-        won = np.where(won > count, 2 * won - count, np.maximum(won, 0.0))
-        nothing = np.zeros(len(pair))
-        left, right = (pair // self.m).astype(np.int32), (pair % self.m).astype(np.int32)
-        return Pairs(self.profile.agents, left, right, won, lost, nothing, kind=self.profile.kind)
+        won = self.model.won + self.model.count * (bare - with_them)
+        return adjusted_pairs(self.profile, left, right, self.model.count, won)
 
     def effects(self, at: Floats) -> list[Effect]:
         """The effects with their intervals; of a level less the mean level."""

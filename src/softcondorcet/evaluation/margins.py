@@ -24,16 +24,15 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
-from softcondorcet.arrays import Floats, Ints, sum_by
+from softcondorcet.arrays import Floats, Ints
 from softcondorcet.checks import check, near, positive
 from softcondorcet.errors import DataError
+from softcondorcet.evaluation.adjusted import Adjusted, adjusted_pairs
 from softcondorcet.formatting import number, plural, some
-from softcondorcet.leaderboard import as_dicts, leaderboard
 from softcondorcet.methods.bradley_terry import bradley_terry
 from softcondorcet.methods.registry import METHODS, rank
 from softcondorcet.methods.result import votes_per_agent
@@ -51,17 +50,14 @@ _PRIOR = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Margins:
-    """Ratings with margins of victory, beside those without; `pairs` is the adjusted evidence.
+class Margins(Adjusted):
+    """Ratings with margins of victory, beside those without.
 
     `scale` is None where margins predict no better than wins alone: then the ratings are those without. `tried` has
     each scale that was tried, with the log-loss of held-out wins; `gain` is that of the best over wins alone,
     `half_width` of its 95 % interval.
     """
 
-    board: Ratings
-    plain: Ratings
-    pairs: Pairs
     column: str
     scale: float | None
     stretch: float
@@ -69,16 +65,6 @@ class Margins:
     gain: float | None
     half_width: float | None
     battles: int
-
-    @cached_property
-    def moved(self) -> list[str]:
-        """The agents whose rank the margins change, the best first."""
-        return [name for name in self.board.order if self.board.rank_of(name) != self.plain.rank_of(name)]
-
-    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
-        """The leaderboard, with the rank of each agent without margins."""
-        before = [{"rank_without": self.plain.rank_of(name)} for name in self.board.agents]
-        return as_dicts(leaderboard(self.board, top=top, more={"facts": before}))
 
     def summary(self) -> list[str]:
         lines = []
@@ -89,10 +75,8 @@ class Margins:
             lines.append(f"margins of {self.column!r}: {gain}{sure}")
         if self.scale is not None:
             doubled = float(chance(np.array(1.0)))
-            names = f": {some(self.moved, 6)}" if self.moved else ""
             lines.append(
-                f"a win by {number(float(f'{self.scale:.3g}'))} counts as {doubled:.2f} of a win; "
-                f"{plural(len(self.moved), 'agent')} of {len(self.board)} would stand elsewhere without{names}"
+                f"a win by {number(float(f'{self.scale:.3g}'))} counts as {doubled:.2f} of a win; {self.moves()}"
             )
         return [*lines, *(f"warning: {note}" for note in self.board.warnings)]
 
@@ -220,15 +204,7 @@ class _Battles:
 
     def pairs(self, won: Floats) -> Pairs:
         """The pairs, of which the agent of the smaller number won so much in each battle."""
-        m = self.profile.n_agents
-        pair, place = np.unique(self.left.astype(np.int64) * m + self.right, return_inverse=True)
-        count = sum_by(place, self.weight, len(pair))
-        wins = sum_by(place, self.weight * won, len(pair))
-        # More wins than battles may be expected: then the margin stays, and nobody lost less often than never.
-        losses = np.where(wins < 0, count - 2 * wins, np.maximum(count - wins, 0.0))
-        wins = np.where(wins > count, 2 * wins - count, np.maximum(wins, 0.0))
-        ends = (pair // m).astype(np.int32), (pair % m).astype(np.int32)
-        return Pairs(self.profile.agents, *ends, wins, losses, np.zeros(len(pair)), kind=self.profile.kind)
+        return adjusted_pairs(self.profile, self.left, self.right, self.weight, self.weight * won)
 
     def leads(self, of: Ratings) -> Floats:
         values: Floats = of.values
