@@ -101,11 +101,15 @@ def largest_group(data: Data) -> Pairs:
     pairs = as_pairs(data)
     label = linked_labels(pairs)
     size = np.bincount(label, minlength=1)
-    inside = label == np.argmax(size)
+    return pairs_among(pairs, label == np.argmax(size))
+
+
+def pairs_among(pairs: Pairs, inside: Flags) -> Pairs:
+    """The pairs among some agents, who are numbered anew in the same order."""
     if inside.all():
         return pairs
     number = np.cumsum(inside, dtype=np.int32) - 1
-    kept = inside[pairs.left]
+    kept = inside[pairs.left] & inside[pairs.right]
     counts = (column[kept] for column in (pairs.wins, pairs.losses, pairs.ties))
     return Pairs(
         _names(pairs, np.flatnonzero(inside)),

@@ -15,8 +15,16 @@ import softcondorcet as sc
 from softcondorcet import Pairs, Profile
 from softcondorcet.arrays import Floats, Ints
 from softcondorcet.majority import connected_groups, dominance_levels, linked_labels
-from softcondorcet.solvers.order_odds import order_odds
-from softcondorcet.solvers.shrinkage import fit_kappa, fit_prior, log_determinants, most_likely, shrink
+from softcondorcet.solvers.order_odds import BradleyTerry, order_odds
+from softcondorcet.solvers.shrinkage import (
+    fit_kappa,
+    fit_prior,
+    likely_counts,
+    log_determinants,
+    meet_their_like,
+    most_likely,
+    shrink,
+)
 
 LONE = np.zeros(40, dtype=np.int64)
 
@@ -67,6 +75,63 @@ def test_the_summit_of_each_column_is_found_as_by_trying_all() -> None:
     height -= np.where(place > summit, right[np.clip(place - summit, 0, 60), summit], 0.0)
     found = most_likely(lambda places: height[places, summit], 61, 61)
     np.testing.assert_array_equal(found, summit)
+
+
+def leagues(rng: np.random.Generator, agents: int, away: float) -> tuple[Pairs, Floats]:
+    """Agents of rising skill, each of whom met the nearest of five drawn at random, or any one; and their skills."""
+    skill = np.sort(1.5 * rng.standard_normal(agents))
+    one, any_one = rng.integers(0, agents, (2, 10 * agents))
+    five = rng.integers(0, agents, (5, len(one)))
+    near = five[np.abs(skill[five] - skill[one]).argmin(axis=0), np.arange(len(one))]
+    other = np.where(rng.random(len(one)) < away, any_one, near)
+    one, other = one[one != other], other[one != other]
+    won = rng.random(len(one)) < 1 / (1 + np.exp(skill[other] - skill[one]))
+    names = [f"agent-{k}" for k in range(agents)]
+    votes = [[names[a], names[b]] if w else [names[b], names[a]] for a, b, w in zip(one, other, won, strict=True)]
+    return Profile.from_rankings(votes, agents=names, kind="games").pairs(), skill
+
+
+def test_leagues_are_not_pulled_to_one_level() -> None:
+    """Where agents met their like alone, a prior around 0 has them all near 0, and the order is lost."""
+    rng = np.random.default_rng(8)
+    wrong, around_0, chosen = 0.0, 0.0, 0
+    for _ in range(6):
+        pairs, skill = leagues(rng, 40, away=0.0)
+        found = shrink(pairs)
+        chosen += int(found.by_level[0])
+        upper, lower = np.triu_indices(40, 1)  # the lower number has the lower skill
+        wrong += (found.ratings[upper] > found.ratings[lower]).sum()
+        line = BradleyTerry(pairs, LONE).ratings(found.prior)
+        around_0 += (line[upper] > line[lower]).sum()
+        assert skill[upper[0]] <= skill[lower[0]]
+    assert chosen == 6
+    assert wrong < 0.8 * around_0
+
+
+def test_agents_that_meet_anyone_have_a_prior_around_0() -> None:
+    rng = np.random.default_rng(9)
+    found = [shrink(leagues(rng, 40, away=1.0)[0]).by_level[0] for _ in range(10)]
+    assert sum(found) <= 4  # it makes no difference to speak of, so either may win by chance
+
+
+def test_odds_under_the_order_of_the_line_are_the_line() -> None:
+    pairs, _ = leagues(np.random.default_rng(10), 40, away=0.0)
+    found = shrink(pairs)
+    assert found.by_level[0]
+    counts, pull = likely_counts(pairs, found)
+    tier = np.argsort(np.argsort(-found.ratings))
+    odds = order_odds(counts, tier, found.group, found.prior, pull=pull)
+    np.testing.assert_allclose(odds, found.ratings, atol=1e-5)  # the line's last step is up to 1e-6
+    assert np.abs(order_odds(counts, tier, found.group, found.prior) - found.ratings).max() > 0.1
+
+
+def test_evidence_estimated_chooses_as_the_exact_one() -> None:
+    """1,100 agents, whose determinants are estimated."""
+    for away, by_level in ((0.0, True), (1.0, False)):
+        pairs, _ = leagues(np.random.default_rng(11), 1_100, away)
+        group, prior = np.zeros(1_100, dtype=np.int64), np.array([1.0])
+        ratings = BradleyTerry(pairs, group).ratings(prior)
+        assert meet_their_like(pairs, group, prior, ratings).tolist() == [by_level]
 
 
 def test_pairs_that_met_once_say_nothing_of_kappa() -> None:
@@ -162,3 +227,11 @@ def test_an_order_that_bradley_terry_has_too_keeps_its_odds() -> None:
     np.testing.assert_allclose(found, board.values, atol=1e-8)
     turned = order_odds(pairs, -board.ranks, np.zeros(12, dtype=np.int64), np.array([0.5]))
     np.testing.assert_allclose(turned, 0, atol=1e-9)  # the votes support no gap of the reverse order
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1e100, 1e299])
+def test_a_pool_of_all_that_met_stays_a_number(weight: float) -> None:
+    """Beside such weights nothing is left of the prior, and so of the pool's own curvature."""
+    pairs = Profile.from_rankings([["a", "b"], ["b", "a"]], weights=[weight, weight]).pairs()
+    for tier in ([0, 0], [0, 1], [1, 0]):
+        assert order_odds(pairs, np.array(tier), np.zeros(2, dtype=np.int64), np.array([0.5])).tolist() == [0, 0]

@@ -49,7 +49,7 @@ def slopes_near(row, column, margin, played, strength, gradient, diagonal, curve
 
 
 @lean
-def slopes(row, column, margin, played, precision, x, strength, gradient, diagonal, curve):
+def slopes(row, column, margin, played, precision, pull, x, strength, gradient, diagonal, curve):
     """The gradient with its prior, the diagonal of the Hessian with its prior, and the curvature of each pair."""
     if exponentials(x, strength):
         slopes_near(row, column, margin, played, strength, gradient, diagonal, curve)
@@ -63,7 +63,7 @@ def slopes(row, column, margin, played, precision, x, strength, gradient, diagon
                 bend += curve[k]
             gradient[a], diagonal[a] = 0.5 * slope, bend
     for a in range(len(x)):
-        gradient[a] += precision[a] * x[a]
+        gradient[a] += precision[a] * x[a] - pull[a]
         diagonal[a] += precision[a]
 
 
@@ -165,12 +165,12 @@ def conjugate_gradients(
     By a matrix of blocks where there is room for it, and then it costs little to leave less.
     """
     condensed = blocks * blocks <= len(matrix)
+    gather(order, begin, blocks, diagonal, scale)
     if condensed:
         condense(row, column, curve, diagonal, order, begin, blocks, number, matrix)
         for b in range(blocks):
-            scale[b] = matrix[b * blocks + b]
-    else:
-        gather(order, begin, blocks, diagonal, scale)
+            # Of a pool of all that met, only the prior is left, which rounding may leave nothing of.
+            scale[b] = max(matrix[b * blocks + b], 1e-12 * scale[b])
     rough = min(EXACT if condensed else ROUGH, rough)
     size = 0.0
     for b in range(blocks):
@@ -242,7 +242,7 @@ def room(order, link, x, step):
 
 
 @lean
-def solve(row, column, margin, played, precision, order, link, x, tol, most, curve, begin, number, matrix, rooms):
+def solve(row, column, margin, played, precision, pull, order, link, x, tol, most, curve, begin, number, matrix, rooms):
     """The most likely ratings under the links, in place, from where they stand. Returns the last change of a rating.
 
     It has converged where that is at most `tol`; `most` steps are taken. Pools come apart where a step against the
@@ -253,7 +253,7 @@ def solve(row, column, margin, played, precision, order, link, x, tol, most, cur
     strength, gradient, diagonal, mean, total, target, z, v, product, residual, direction, scale, right, ahead = rooms
     blocks = pool(order, link, x, precision, mean, total, begin)
     spread(order, begin, blocks, mean, x)
-    slopes(row, column, margin, played, precision, x, strength, gradient, diagonal, curve)
+    slopes(row, column, margin, played, precision, pull, x, strength, gradient, diagonal, curve)
     last, cut, careful = 1.0, -1, False
     for _ in range(most):
         if not careful:
@@ -289,7 +289,7 @@ def solve(row, column, margin, played, precision, order, link, x, tol, most, cur
                 ahead[a] = x[a] + share * v[a]
             blocks = pool(order, link, ahead, right, mean, total, begin)
             spread(order, begin, blocks, mean, ahead)
-            slopes(row, column, margin, played, precision, ahead, strength, gradient, diagonal, curve)
+            slopes(row, column, margin, played, precision, pull, ahead, strength, gradient, diagonal, curve)
             falls = 0.0
             for a in range(m):
                 falls += gradient[a] * (ahead[a] - x[a])

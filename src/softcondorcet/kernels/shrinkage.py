@@ -60,3 +60,16 @@ def mean_of_met(left, right, of_left, of_right, ratings, out):
         a, b = left[k], right[k]
         out[a] += of_left[k] * ratings[b]
         out[b] += of_right[k] * ratings[a]
+
+
+@lean
+def add_squares(row, column, share, weight, matrix):
+    """Add (I - P)' W (I - P), P with the shares of each row, W a diagonal."""
+    for a in range(len(weight)):
+        matrix[a, a] += weight[a]
+        for k in range(row[a], row[a + 1]):
+            b, part = column[k], weight[a] * share[k]
+            matrix[a, b] -= part
+            matrix[b, a] -= part
+            for other in range(row[a], row[a + 1]):
+                matrix[b, column[other]] += part * share[other]

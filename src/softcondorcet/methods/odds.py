@@ -71,13 +71,20 @@ def with_own_odds(board: Ratings, pairs: Pairs, prior: float | Literal["auto"] =
 
 
 def with_odds(
-    board: Ratings, pairs: Pairs, tier: Ints, group: Ints, prior: Floats, counts: Pairs, start: Floats | None = None
+    board: Ratings,
+    pairs: Pairs,
+    tier: Ints,
+    group: Ints,
+    prior: Floats,
+    counts: Pairs,
+    start: Floats | None = None,
+    pull: Floats | None = None,
 ) -> Ratings:
     """The board with log-odds under `tier`, fitted to `counts`, which may hold more than the pairs of the votes.
 
-    The fit begins at `start`, which changes nothing but the time.
+    The fit begins at `start`, which changes nothing but the time; `pull` is that of ``order_odds``.
     """
-    values = order_odds(counts, tier, group, prior, start)
+    values = order_odds(counts, tier, group, prior, start, pull)
     largest = int(np.argmax(np.bincount(group, minlength=1)))
     pooled, level = _pooled(values, tier, group, pairs)
     return replace(

@@ -239,8 +239,8 @@ def _by_shrinkage(data: Data, seed: int) -> Ratings:
     shrunk = shrink_margins(pairs)
     kappa = float(shrunk.kappa[shrunk.largest]) if len(pairs) else None
     board = rated(data, -shrunk.tier.astype(float), "sco", {"shrink": True}, seed=seed, kappa=kappa)
-    counts = likely_counts(pairs, shrunk)
-    return with_odds(board, pairs, shrunk.tier, shrunk.group, shrunk.prior, counts, shrunk.ratings)
+    counts, pull = likely_counts(pairs, shrunk)
+    return with_odds(board, pairs, shrunk.tier, shrunk.group, shrunk.prior, counts, shrunk.ratings, pull)
 
 
 def _by_sgd(data: Data, goal: Objective, how: SgdOptions, first: Floats, watch: Watch | None) -> Rating:

@@ -36,29 +36,19 @@ from statistics import NormalDist
 import numpy as np
 
 from softcondorcet.arrays import Floats, Ints, sum_by
-from softcondorcet.kernels import bradley_terry as kernels, shrinkage
-from softcondorcet.kernels.batch import frozen
 from softcondorcet.majority import linked_labels
 from softcondorcet.pairs import Pairs, as_pairs, count_pairs
 from softcondorcet.profile import Profile
 from softcondorcet.seeds import stream
-from softcondorcet.solvers.likelihood import minimise, solve
+from softcondorcet.solvers.level_prior import LevelPosterior
+from softcondorcet.solvers.likelihood import solve
 from softcondorcet.solvers.order_odds import BradleyTerry, centred
 from softcondorcet.solvers.shrinkage import fit_prior, largest_prior
 
 # Agents up to which the inverse is exact, and draws of ratings above: variances are then known to about a third.
 _EXACT, _DRAWS = 1_500, 16
-# Most steps of Newton's method to the most likely ratings, and the last one.
-_STEPS, _TOL = 30, 1e-6
-# Leads beyond which the likelihood is flat up to rounding.
-_FAR = 30.0
-# Weights from which on squares overflow.
-_HUGE = 1e100
 # The share of a draw's equations that conjugate gradients may leave.
 _ROUGH = 1e-4
-# Of ``kernels.bend``: there is no tie parameter.
-_NO_CROSS = np.zeros(0)
-
 
 # The normal distribution by table.
 _AT = np.linspace(-8.0, 8.0, 1601)
@@ -117,83 +107,13 @@ def laplace(data: Profile | Pairs, *, cautious: bool = False, exact: int = _EXAC
     pairs = independent_comparisons(data)
     group = np.unique(linked_labels(pairs), return_inverse=True)[1]
     prior, start = (largest_prior(pairs, group), None) if cautious else fit_prior(pairs, group)
-    precision = _Precision(pairs, prior[group], group)
+    precision = LevelPosterior(pairs, prior[group], group)
     ratings = precision.most_likely(BradleyTerry(pairs, group, start).ratings(prior))
     information = precision.information
     if pairs.n_agents > exact:
         return Laplace(ratings, _drawn_variance(precision, group), information, group, prior)
     covariance = _inverse(precision.matrix(), group)
     return Laplace(ratings, _variance(covariance, group), information, group, prior, covariance)
-
-
-class _Precision:
-    """Q at some ratings, as a matrix and as what it does to ratings; and the gradient that the most likely ones end."""
-
-    def __init__(self, pairs: Pairs, prior: Floats, group: Ints) -> None:
-        m = pairs.n_agents
-        self.pairs, self.group = pairs, group
-        self.weak = prior / np.bincount(group, minlength=1)[group]
-        self.ends = frozen(pairs.left, np.int32), frozen(pairs.right, np.int32)
-        self.met = pairs.wins + pairs.losses + pairs.ties
-        total = sum_by(pairs.left, self.met, m) + sum_by(pairs.right, self.met, m)
-        # Shares of the meetings of either agent that are with the other.
-        self.of_left, self.of_right = (
-            self.met / np.maximum(total[end], np.finfo(float).tiny) for end in (pairs.left, pairs.right)
-        )
-        squares = sum_by(pairs.left, self.of_left**2, m) + sum_by(pairs.right, self.of_right**2, m)
-        self.prior = prior / (1 + squares)
-        self.curve, self.information, self.diagonal = np.zeros(len(pairs)), np.zeros(m), np.zeros(m)
-
-    def most_likely(self, start: Floats) -> Floats:
-        """The most likely ratings, where Q then is; of weights whose squares are no numbers those of the start."""
-        if not self.met.max(initial=0.0) < _HUGE:
-            self.move(start)
-            return start
-        flat = np.zeros(len(start))
-        return minimise(self, flat, lambda x: centred(x, self.group), steps=_STEPS, tol=_TOL, start=start).x
-
-    def move(self, x: Floats) -> tuple[Floats, Floats]:
-        """Gradient and diagonal of Q at ratings x."""
-        left, right, m = self.pairs.left, self.pairs.right, self.pairs.n_agents
-        chance = 1 / (1 + np.exp(-np.clip(x[left] - x[right], -_FAR, _FAR)))  # never 0 or 1
-        self.curve = self.met * chance * (1 - chance)
-        self.information = sum_by(left, self.curve, m) + sum_by(right, self.curve, m)
-        near = sum_by(right, self.of_left**2 * self.prior[left], m)
-        near += sum_by(left, self.of_right**2 * self.prior[right], m)
-        self.diagonal = self.information + self.prior + near + self.weak
-        excess = self.met * chance - self.pairs.wins - self.pairs.ties / 2
-        pull = sum_by(left, excess, m) - sum_by(right, excess, m)
-        return pull + self.prior_bend(x), self.diagonal
-
-    def matrix(self) -> Floats:
-        left, right, m = self.pairs.left, self.pairs.right, self.pairs.n_agents
-        away = np.eye(m)
-        away[left, right], away[right, left] = -self.of_left, -self.of_right
-        hessian = np.diag(self.information)
-        hessian[left, right] = hessian[right, left] = -self.curve
-        full: Floats = hessian + away.T @ (self.prior[:, None] * away) + np.diag(self.weak)
-        same = self.group[:, None] == self.group
-        return full - np.where(same, self.weak / np.bincount(self.group, minlength=1)[self.group], 0.0)
-
-    def away(self, ratings: Floats) -> Floats:
-        """(I - P) times ratings."""
-        less = np.zeros(len(ratings))
-        shrinkage.mean_of_met(*self.ends, self.of_left, self.of_right, ratings, less)
-        return ratings - less
-
-    def away_transposed(self, values: Floats) -> Floats:
-        less = np.zeros(len(values))
-        shrinkage.mean_of_met(*self.ends, self.of_right, self.of_left, values, less)
-        return values - less
-
-    def prior_bend(self, v: Floats) -> Floats:
-        """What the prior adds to Q, times v."""
-        return self.away_transposed(self.prior * self.away(v)) + self.weak * centred(v, self.group)
-
-    def bend(self, v: Floats) -> Floats:
-        product = self.prior_bend(v)
-        kernels.bend(*self.ends, self.curve, _NO_CROSS, v, product)
-        return product
 
 
 def _inverse(matrix: Floats, group: Ints) -> Floats:
@@ -244,7 +164,7 @@ def _weights(variance: Floats, group: Ints) -> Floats:
     return weights
 
 
-def _drawn_variance(precision: _Precision, group: Ints) -> Floats:
+def _drawn_variance(precision: LevelPosterior, group: Ints) -> Floats:
     """The same from draws: what the ratings of all others leave of each, and what these add."""
     pairs, diagonal = precision.pairs, precision.diagonal
     rng, m = stream(0, "spread"), pairs.n_agents

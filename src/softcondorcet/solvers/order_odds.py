@@ -28,11 +28,14 @@ _TOL, _STEPS = 1e-8, 500
 _FEWEST, _MET, _SHARE = 100, 30, 0.7
 
 
-def order_odds(pairs: Pairs, tier: Ints, group: Ints, prior: Floats, start: Floats | None = None) -> Floats:
+def order_odds(
+    pairs: Pairs, tier: Ints, group: Ints, prior: Floats, start: Floats | None = None, pull: Floats | None = None
+) -> Floats:
     """Log-odds of each agent, falling along `tier` inside each `group`, with mean 0 in each.
 
     `tier` is 0 for the best, and level agents share one; `prior` is a precision for each group. Newton's method begins
-    at `start`, which changes nothing but the time.
+    at `start`, which changes nothing but the time. `pull` times the ratings is taken from what is minimised: where it
+    is the slope of the rest at some ratings, these are the minimum but for the order.
     """
     if start is None and (few := sample(pairs, group, -tier)) is not None:
         start = few.spread(order_odds(few.counts, tier[few.kept], group[few.kept], prior), -tier, group)
@@ -41,7 +44,7 @@ def order_odds(pairs: Pairs, tier: Ints, group: Ints, prior: Floats, start: Floa
     same = np.diff(group[order], prepend=-1) == 0
     link[~same] = kernels.FREE
     link[same & (np.diff(tier[order], prepend=-1) == 0)] = kernels.LEVEL
-    return centred(_Rows(pairs).solve(prior[group], order, link, start), group)
+    return centred(_Rows(pairs).solve(prior[group], order, link, start, pull=pull), group)
 
 
 class BradleyTerry:
@@ -132,7 +135,13 @@ class _Rows:
         )
 
     def solve(
-        self, precision: Floats, order: Ints, link: NDArray[np.int8], start: Floats | None, tol: float = _TOL
+        self,
+        precision: Floats,
+        order: Ints,
+        link: NDArray[np.int8],
+        start: Floats | None,
+        tol: float = _TOL,
+        pull: Floats | None = None,
     ) -> Floats:
         m = len(order)
         ratings = np.zeros(m) if start is None else np.array(start, dtype=float)
@@ -141,5 +150,6 @@ class _Rows:
         # A matrix of pools is worth adding up where it has no more entries than the rows, and their diagonal.
         curve, matrix = np.empty(len(self.arrays[1])), np.empty(len(self.arrays[1]) + m)
         room = curve, *places, matrix, tuple(np.empty((kernels.ROWS, m)))
-        kernels.solve(*self.arrays, weak, order, link, ratings, tol, _STEPS, *room)
+        off = np.zeros(m) if pull is None else pull * self.unit
+        kernels.solve(*self.arrays, weak, off, order, link, ratings, tol, _STEPS, *room)
         return ratings

@@ -14,6 +14,10 @@ likelihood, for each connected group of agents by itself, and none is tuned:
 The posterior mean of a pair's wins, y + kappa p, is what the votes say plus what the line says. Its margins decide the
 order: the line's order is left only where margins gain. As votes grow, margins follow the votes.
 
+Where agents meet their like, as in leagues and by matchmaking, the prior of step 1 is one around those whom each agent
+met (``solvers.level_prior``): of the two the one under which the votes are more likely, for each group of eight agents
+or more. A prior around 0 would pull all leagues to one level.
+
 A group of agents each of which beats every outsider head to head stays above, whatever kappa is; so a Condorcet winner
 comes first.
 
@@ -29,13 +33,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from softcondorcet.arrays import Floats, Ints, sum_by
+from softcondorcet.arrays import Flags, Floats, Ints, sum_by
 from softcondorcet.kernels import bradley_terry as kernels, shrinkage
 from softcondorcet.kernels.batch import frozen
-from softcondorcet.majority import dominance_levels, linked_labels
+from softcondorcet.majority import dominance_levels, linked_labels, pairs_among
 from softcondorcet.pairs import Pairs
 from softcondorcet.seeds import stream
 from softcondorcet.solvers.components import best_order, improve_order, in_sequence
+from softcondorcet.solvers.level_prior import LevelPosterior
 from softcondorcet.solvers.likelihood import joined
 from softcondorcet.solvers.order_odds import BradleyTerry, sample
 from softcondorcet.solvers.order_tiers import packed_as_it_is, tier_starts
@@ -61,6 +66,8 @@ USUAL, SPREAD = 0.5, 1.0
 _EXACT, _LANCZOS, _VECTORS = 1_000, 24, 2
 # Agents up to which numpy's determinant wakes no threads, and nothing has to be compiled for one.
 _FEW = 64
+# Agents of a group from which on it is asked whom they meet.
+_SEVERAL = 8
 # An infinite kappa as a number: margins then have the signs of the line.
 _CERTAIN = 1e9
 
@@ -71,7 +78,8 @@ class Shrunk:
 
     `order` lists agents best first in each connected group, one group after the other; level agents share a `tier`,
     numbered along the order. `ratings` are Bradley-Terry's under the prior. `pairs` have the posterior wins and losses.
-    `group` numbers the connected group of each agent; `prior` and `kappa` are those of each group.
+    `group` numbers the connected group of each agent; `prior` and `kappa` are those of each group, and `by_level` says
+    whether its prior is one around those whom an agent met.
     """
 
     order: Ints
@@ -81,6 +89,7 @@ class Shrunk:
     group: Ints
     prior: Floats
     kappa: Floats
+    by_level: Flags
 
     @property
     def largest(self) -> int:
@@ -100,6 +109,12 @@ def shrink(pairs: Pairs, like: Shrunk | None = None) -> Shrunk:
     else:
         prior, start = same_by_group(like.prior[like.group], group), like.ratings
     ratings = BradleyTerry(pairs, group, start).ratings(prior, 1e-9 if like is None else 1e-6)
+    if like is None:
+        by_level = meet_their_like(pairs, group, prior, ratings)
+    else:
+        by_level = same_by_group(like.by_level[like.group].astype(float), group) > 0
+    if by_level.any():
+        ratings = np.where(by_level[group], LevelPosterior(pairs, prior[group], group).most_likely(ratings), ratings)
     kappa = fit_kappa(pairs, ratings, group) if like is None else same_by_group(like.kappa[like.group], group)
     posterior = _posterior(pairs, ratings, np.minimum(kappa, _CERTAIN)[group])
     ratings = joined(ratings)
@@ -108,7 +123,7 @@ def shrink(pairs: Pairs, like: Shrunk | None = None) -> Shrunk:
     starts = tier_starts(order, group, ratings, posterior.left[decided], posterior.right[decided], 0.0)
     tier = np.empty(len(order), dtype=np.int64)
     tier[order] = np.cumsum(starts) - 1
-    return Shrunk(order, tier, ratings, posterior, group, prior, kappa)
+    return Shrunk(order, tier, ratings, posterior, group, prior, kappa, by_level)
 
 
 def same_by_group(number: Floats, group: Ints) -> Floats:
@@ -118,15 +133,60 @@ def same_by_group(number: Floats, group: Ints) -> Floats:
     return kept
 
 
-def likely_counts(pairs: Pairs, shrunk: Shrunk) -> Pairs:
+def likely_counts(pairs: Pairs, shrunk: Shrunk) -> tuple[Pairs, Floats | None]:
     """What speaks for the gaps of an order: posterior wins and losses, or the votes alone where the line is certain.
 
-    A certain line would drown the votes, from which it was made.
+    A certain line would drown the votes, from which it was made. And the `pull` of ``order_odds`` that keeps odds near
+    the line where its prior is not one around 0.
     """
     finite = np.isfinite(shrunk.kappa)[shrunk.group[pairs.left]]
     wins, losses = pairs.wins + pairs.ties / 2, pairs.losses + pairs.ties / 2
     wins, losses = np.where(finite, shrunk.pairs.wins, wins), np.where(finite, shrunk.pairs.losses, losses)
-    return replace(pairs, wins=wins, losses=losses, ties=np.zeros_like(pairs.ties))
+    return replace(pairs, wins=wins, losses=losses, ties=np.zeros_like(pairs.ties)), _pull(pairs, shrunk)
+
+
+def _pull(pairs: Pairs, shrunk: Shrunk) -> Floats | None:
+    if not shrunk.by_level.any():
+        return None
+    m, excess = pairs.n_agents, (pairs.wins + pairs.losses + pairs.ties) * _chance(pairs, shrunk.ratings)
+    excess -= pairs.wins + pairs.ties / 2
+    slope = sum_by(pairs.left, excess, m) - sum_by(pairs.right, excess, m)
+    return np.where(shrunk.by_level[shrunk.group], slope + shrunk.prior[shrunk.group] * shrunk.ratings, 0.0)
+
+
+def meet_their_like(pairs: Pairs, group: Ints, prior: Floats, ratings: Floats) -> Flags:
+    """Groups whose votes are more likely under a prior around those whom an agent met than under one around 0."""
+    found = np.zeros(len(prior), dtype=bool)
+    if np.bincount(group, minlength=1).max() < _SEVERAL:
+        return found
+    if (few := sample(pairs, group, pairs.win_margin)) is not None:
+        pairs, group = few.pairs, group[few.kept]
+        ratings = BradleyTerry(pairs, group, ratings[few.kept]).ratings(prior, _ROUGH)
+    for g in np.flatnonzero(np.bincount(group) >= _SEVERAL):
+        part, own, near = pairs_among(pairs, group == g), prior[g : g + 1], ratings[group == g]
+        alone = np.zeros(len(near), dtype=np.int64)
+        found[g] = _evidence_by_level(part, own, alone, near) > _evidence(part, own, alone, near)[0]
+    return found
+
+
+def _evidence_by_level(pairs: Pairs, prior: Floats, group: Ints, start: Floats) -> float:
+    """The same as ``_evidence`` of one group, under a prior around those whom an agent met."""
+    m, strength = pairs.n_agents, float(prior[0])
+    posterior = LevelPosterior(pairs, prior[group], group)
+    ratings = posterior.most_likely(start)
+    diagonal, mean = posterior.move(ratings)[1], strength / m  # the mean of all has the prior that it has around 0
+    if m <= _EXACT:
+        before, after = (
+            _log_determinant(matrix + mean, mean) for matrix in (posterior.prior_matrix(), posterior.matrix())
+        )
+    else:
+        before = _lanczos(lambda v: posterior.prior_bend(v) + mean * v.sum(), diagonal - posterior.information)
+        after = _lanczos(lambda v: posterior.bend(v) + mean * v.sum(), diagonal)
+    likelihood = (
+        -sum_by(group[pairs.left], _surprise(pairs, ratings), 1)[0]
+        - (ratings * posterior.prior_bend(ratings)).sum() / 2
+    )
+    return float(likelihood + (before - after) / 2 - _usual(prior)[0])
 
 
 def _curve(pairs: Pairs, ratings: Floats) -> Floats:
@@ -195,8 +255,7 @@ def largest_prior(pairs: Pairs, group: Ints) -> Floats:
     for precision in _EQUAL_SKILLS.tolist():
         prior = np.full(int(group.max(initial=-1)) + 1, precision)
         # What is known before any vote says little of skills that are nearly equal.
-        usual = 0.5 * ((np.log(prior) - np.log(USUAL)) / SPREAD) ** 2
-        found.append(_evidence(pairs, prior, group, line.ratings(prior, _ROUGH)) + usual)
+        found.append(_evidence(pairs, prior, group, line.ratings(prior, _ROUGH)) + _usual(prior))
     evidence = np.array(found)
     plausible = evidence >= evidence.max(axis=0) - _NOT_REFUTED
     largest: Floats = _EQUAL_SKILLS[len(_EQUAL_SKILLS) - 1 - np.argmax(plausible[::-1], axis=0)]
@@ -208,15 +267,25 @@ def _evidence(pairs: Pairs, prior: Floats, group: Ints, ratings: Floats) -> Floa
 
     And what is known of the prior before any vote.
     """
-    size = np.bincount(group)
-    lead = ratings[pairs.left] - ratings[pairs.right]
-    won, lost = pairs.wins + pairs.ties / 2, pairs.losses + pairs.ties / 2
-    surprise = won * np.logaddexp(0, -lead) + lost * np.logaddexp(0, lead)
+    size, surprise, usual = np.bincount(group), _surprise(pairs, ratings), _usual(prior)
     spread = size * np.log(prior) - log_determinants(pairs, _curve(pairs, ratings), prior, group)
     likelihood = -sum_by(group[pairs.left], surprise, len(size)) - prior / 2 * sum_by(group, ratings**2, len(size))
-    usual = 0.5 * ((np.log(prior) - np.log(USUAL)) / SPREAD) ** 2
     evidence: Floats = np.nan_to_num(likelihood + spread / 2 - usual, nan=-_MOST, neginf=-_MOST, posinf=_MOST)
     return np.clip(evidence, -_MOST, _MOST)
+
+
+def _surprise(pairs: Pairs, ratings: Floats) -> Floats:
+    """Minus the log-likelihood of each pair."""
+    lead = ratings[pairs.left] - ratings[pairs.right]
+    won, lost = pairs.wins + pairs.ties / 2, pairs.losses + pairs.ties / 2
+    surprise: Floats = won * np.logaddexp(0, -lead) + lost * np.logaddexp(0, lead)
+    return surprise
+
+
+def _usual(prior: Floats) -> Floats:
+    """Minus the logarithm of how likely a precision of the prior is before any vote."""
+    usual: Floats = 0.5 * ((np.log(prior) - np.log(USUAL)) / SPREAD) ** 2
+    return usual
 
 
 def log_determinants(pairs: Pairs, curve: Floats, prior: Floats, group: Ints, exact: int = _EXACT) -> Floats:
@@ -231,7 +300,7 @@ def log_determinants(pairs: Pairs, curve: Floats, prior: Floats, group: Ints, ex
     for g in np.flatnonzero(size > 1):
         inside = by_pair[first[g] : first[g + 1]]
         ends = place[pairs.left[inside]], place[pairs.right[inside]]
-        found[g] = (_exact if size[g] <= exact else _lanczos)(*ends, curve[inside], float(prior[g]), int(size[g]))
+        found[g] = (_exact if size[g] <= exact else _near)(*ends, curve[inside], float(prior[g]), int(size[g]))
     return found
 
 
@@ -239,26 +308,38 @@ def _exact(left: Ints, right: Ints, curve: Floats, prior: float, size: int) -> f
     matrix = np.zeros((size, size))
     matrix[left, right] = matrix[right, left] = -curve
     np.fill_diagonal(matrix, prior - matrix.sum(axis=0))
-    return float(np.linalg.slogdet(matrix)[1] if size <= _FEW else shrinkage.log_determinant(matrix, prior))
+    return _log_determinant(matrix, prior)
 
 
-def _lanczos(left: Ints, right: Ints, curve: Floats, prior: float, size: int) -> float:
-    """By stochastic Lanczos quadrature of the matrix scaled to a diagonal of 1, whose eigenvalues lie near it."""
-    diagonal = prior + sum_by(left, curve, size) + sum_by(right, curve, size)
-    scale = 1 / np.sqrt(diagonal)
+def _log_determinant(matrix: Floats, least: float) -> float:
+    """Of a symmetric matrix with no eigenvalue below `least`; it is written over."""
+    return float(np.linalg.slogdet(matrix)[1] if len(matrix) <= _FEW else shrinkage.log_determinant(matrix, least))
+
+
+def _near(left: Ints, right: Ints, curve: Floats, prior: float, size: int) -> float:
+    """The same, estimated."""
     ends, none = (frozen(left, np.int32), frozen(right, np.int32)), np.zeros(0)
 
     def times(v: Floats) -> Floats:
         product = np.zeros(size)
-        kernels.bend(*ends, curve, none, scale * v, product)
-        return scale * (product + prior * scale * v)
+        kernels.bend(*ends, curve, none, v, product)
+        return product + prior * v
 
+    return _lanczos(times, prior + sum_by(left, curve, size) + sum_by(right, curve, size))
+
+
+def _lanczos(times: Callable[[Floats], Floats], diagonal: Floats) -> float:
+    """The determinant of a matrix that can only be multiplied by, and that has this diagonal.
+
+    By stochastic Lanczos quadrature of the matrix scaled to a diagonal of 1, whose eigenvalues lie near it.
+    """
+    scale, size = 1 / np.sqrt(diagonal), len(diagonal)
     total, rng = 0.0, stream(0, "shrinkage")
     for _ in range(_VECTORS):
         v, before = rng.choice([-1.0, 1.0], size) / np.sqrt(size), np.zeros(size)
         alpha, beta = [], [0.0]
         for _ in range(_LANCZOS):
-            w = times(v) - beta[-1] * before
+            w = scale * times(scale * v) - beta[-1] * before
             alpha.append(float((w * v).sum()))
             w -= alpha[-1] * v
             norm = float(np.sqrt((w * w).sum()))

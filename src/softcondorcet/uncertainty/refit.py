@@ -63,7 +63,8 @@ def _shrunk(board: Ratings) -> Fit:
 
     def fit(pairs: Pairs) -> Floats:
         found = shrink(pairs, like)
-        values = order_odds(likely_counts(pairs, found), found.tier, found.group, found.prior, start)
+        counts, pull = likely_counts(pairs, found)
+        values = order_odds(counts, found.tier, found.group, found.prior, start, pull)
         return _as_on(board, apart(values, found.tier, found.group))
 
     return fit
