@@ -172,9 +172,7 @@ def try_read_only(home: Home) -> None:
     cache = Path(package) / "kernels/__pycache__"
     shutil.rmtree(cache)
     cache.write_bytes(b"")  # a file where the folder would be: then not even root can write there
-    large = (
-        "sco simulate tournament --votes 20000 --agents 40 --size 2 -o large.csv && sco rank large.csv --quiet --top 1"
-    )
+    large = "sco simulate skill --votes 20000 --agents 40 -o large.csv && sco rank large.csv --quiet --top 1"
     home.run("sco rank, compiled, nothing writable beside the source", large)
     if not any(home.home.rglob("*.nbi")):
         sys.exit("no kernels in the user's cache")
