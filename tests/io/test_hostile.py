@@ -90,7 +90,11 @@ BROKEN: dict[str, list[bytes]] = {
     },
     "csv": [b"model_a,model_b\nx,y\n", b"model_a,model_b,winner\nx,y,7\n", b"\xff\xfea", b"a,b,winner\nx,y\n"],
     "tsv": [b"model_a\tmodel_b\nx\ty\n", b"model_a\tmodel_b\twinner\nx\ty\t7\n"],
-    "jsonl": [b'{"model_a": "x", "winner": "tie"}\n', b'{"model_a": {"x": 1}, "model_b": "y", "winner": "tie"}\n', b"3\n"],
+    "jsonl": [
+        b'{"model_a": "x", "winner": "tie"}\n',
+        b'{"model_a": {"x": 1}, "model_b": "y", "winner": "tie"}\n',
+        b"3\n",
+    ],
     "json": [b'[{"model_a": "x"}]', b'[{"model_a": {"x": 1}, "model_b": "y", "winner": "tie"}]', b"[3]", b'"x"'],
     "md": [b"| model |\n|---|\n| x |\n", b"|model|MMLU|\n|--|--|\n|x|one|\n|y|2|\n|z|3|\n"],
 }

@@ -27,6 +27,7 @@ TableKind = Literal["rankings", "battles", "scores"]
 TableColumns = dict[str, list[str | None] | NDArray[Any]]
 
 _ABOUT_VOTES = {*GROUP, *WEIGHT, *TIME, "voter"}
+_ITEMS = [name for name in ITEM if name != "turn"]
 _TAKEN = {
     "rankings": {*_ABOUT_VOTES, *AGENT, *RANK, *CONTEST, "ranking", "winner", "score", "higher_is_better"},
     "battles": {
@@ -34,7 +35,7 @@ _TAKEN = {
         *(name for pairs in (PLAYERS, POINTS, WON_LOST) for pair in pairs for name in pair),
     },
     "scores": {
-        *(*WEIGHT, *TIME, *AGENTS, *TASK, *SCORE, *ITEM, *REPEAT, *METRIC, *RANK, *CONTEST),
+        *(*WEIGHT, *TIME, *AGENTS, *TASK, *SCORE, *_ITEMS, *REPEAT, *METRIC, *RANK, *CONTEST),
         *("winner", "ranking", "higher_is_better"),
         *(name for pair in PAIRS for name in pair),
     },
@@ -211,7 +212,8 @@ def _scores(profile: Profile) -> tuple[TableColumns, list[str]]:
     by_item, lost = item is not None, []
     written = item is not None and item == _item_column(profile)
     left = profile.columns.without(profile.group_by or "").without("item" if written else "")
-    others = other_columns(left, "scores", votes)
+    # A column called turn holds the items where no other does.
+    others = other_columns(left, "scores", [*votes, *([] if by_item else ["turn"])])
     if profile.group is not None and task is None:
         lost.append(f"that {profile.group_by!r} are the groups ({len(profile.groups):,})")
         others[f"{profile.group_by}_"] = [profile.groups[k] for k in profile.group.tolist()]
