@@ -42,7 +42,9 @@ def known(profile: sc.Profile) -> list[Any]:
     for v, tiers in enumerate(profile.rankings()):
         here = slice(profile.start[v], profile.start[v + 1])
         agents = [profile.agents[k] for k in profile.agent[here].tolist()]
-        scored = None if profile.score is None else sorted(zip(agents, profile.score[here].tolist(), strict=True))
+        scored = (
+            None if profile.score is None else sorted(zip(agents, (profile.score[here] + 0.0).tolist(), strict=True))
+        )
         about = {name: column.named().cells()[v] for name, column in profile.columns.items()}
         arrays = (profile.weight, profile.when, profile.turned, profile.higher_is_better)
         each = [None if array is None else array[v].item() for array in arrays]
