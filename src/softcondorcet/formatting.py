@@ -93,7 +93,7 @@ def shortened(names: Sequence[str], columns: int) -> list[str]:
     """Printable names of at most so many columns. Those that differ stay different: what they share goes.
 
     >>> shortened(["claude-4-thinking-high-effort", "claude-4-thinking-low-effort", "elm"], 15)
-    ['claud…gh-effort', 'claud…ow-effort', 'elm']
+    ['claude…h-effort', 'claude…w-effort', 'elm']
     """
     shown = [printable(name) for name in names]
     distinct, best = len(set(shown)), shown
@@ -161,7 +161,7 @@ def wrapped(line: str, columns: int | None) -> list[str]:
 
     What follows stands below the text, not below its label.
 
-    >>> wrapped("votes  2,400 of two agents", 16)
+    >>> wrapped("votes  2,400 of two agents", 17)
     ['votes  2,400 of', '       two agents']
     """
     line = printable(line)

@@ -110,7 +110,7 @@ def columns_of(rows: Sequence[Row], names: bool = False) -> list[Column]:
     found = []
     for title, (name, values) in zip(titles, known.items(), strict=True):
         stem, low, high = _ends(name)
-        if low in known and high in known:
+        if low and low in known and high in known:
             if name == low:
                 found.append(_range_column(stem, known[low], known[high]))
         else:

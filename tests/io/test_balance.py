@@ -17,11 +17,11 @@ from softcondorcet.cli import main
 from softcondorcet.reporting.analysis import analyse
 
 # Methods for which a vote of weight 2 is two votes, whatever their order; not those that compare margins bit by bit,
-# where the rounding of weights such as 1/3 decides between levels.
+# where the rounding of weights such as 1/3 decides between levels, nor stv, whose quota is a whole number of votes.
 WEIGHED = sorted(
     name
     for name, method in sc.METHODS.items()
-    if {"weights", "order"} <= set(method.properties) and name not in ("schulze", "ranked_pairs")
+    if {"weights", "order"} <= set(method.properties) and name not in ("schulze", "ranked_pairs", "stv")
 )
 
 

@@ -720,7 +720,8 @@ def survives(data: bytes, name: str, kind: str | None = None) -> Profile | None:
 def rows_of(data: bytes) -> list[dict[str, str]]:
     text = data.decode("utf-8-sig")
     delimiter = max(",\t;", key=text.lstrip("\r\n").partition("\n")[0].count)
-    header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
+    every = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    header, *rows = [row for row in every if any(map(str.strip, row))]  # a row of blanks is none
     keys = [key.strip().casefold() for key in header]
     return [dict(zip(keys, row, strict=True)) for row in rows]
 

@@ -134,7 +134,7 @@ def test_those_who_cannot_see_it_hear_it(opened: Callable[..., Any], demo: str) 
         'navigation "Sections":',
     ):
         assert line in tree
-    assert tree.count('img "') == 6
+    assert tree.count('img "') == 7
     assert 'img "Axis of ratings, from' in tree
     phone = opened(demo, 360).locator("body").aria_snapshot()
     assert 'rowheader "aster in the circle"' in phone, "rows stay rows on a phone"

@@ -28,6 +28,7 @@ from softcondorcet.majority import linked_labels
 from softcondorcet.methods.result import Data
 from softcondorcet.pairs import Pairs, as_pairs
 from softcondorcet.ratings import Ratings
+from softcondorcet.solvers.likelihood import joined
 from softcondorcet.solvers.order_odds import centred, order_odds
 from softcondorcet.solvers.shrinkage import fit_prior
 
@@ -84,7 +85,7 @@ def with_odds(
 
     The fit begins at `start`, which changes nothing but the time; `pull` is that of ``order_odds``.
     """
-    values = order_odds(counts, tier, group, prior, start, pull)
+    values = joined(order_odds(counts, tier, group, prior, start, pull))
     largest = int(np.argmax(np.bincount(group, minlength=1)))
     pooled, level = _pooled(values, tier, group, pairs)
     return replace(

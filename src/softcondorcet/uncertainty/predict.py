@@ -140,7 +140,7 @@ def predict(
     level: of the intervals.
 
     >>> from softcondorcet import synthetic
-    >>> votes, truth = synthetic.tournament(200, agents=5, size=2, noise=30, seed=1)
+    >>> votes, truth = synthetic.tournament(400, agents=5, size=2, noise=20, seed=1)
     >>> found = predict(votes, "agent-1", "agent-5")
     >>> one = found.chances[0]
     >>> one.chance_low < one.chance < one.chance_high, one.verdict
