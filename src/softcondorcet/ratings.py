@@ -20,7 +20,6 @@ from softcondorcet.checks import check, near, positive
 from softcondorcet.errors import DataError, OptionError
 from softcondorcet.formatting import plural, rounded_up, some
 from softcondorcet.leaderboard import SCHEMA, Unplaced, as_dicts, leaderboard, mean_chances
-from softcondorcet.majority import linked_labels
 from softcondorcet.optimality import margins, optimality
 from softcondorcet.tabular import Tabular
 
@@ -220,6 +219,8 @@ class Ratings(Tabular):
     @cached_property
     def _linked(self) -> Ints | None:
         """The group of agents linked by comparisons that each agent is in; None where the pairs are not known."""
+        from softcondorcet.majority import linked_labels  # a server takes votes before it loads pairs
+
         return None if self.pairs is None else linked_labels(self.pairs)
 
     @cached_property

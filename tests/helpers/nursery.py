@@ -6,6 +6,7 @@ They make no fits, which would take longer than they live.
 from __future__ import annotations
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -79,9 +80,12 @@ def nursery() -> Iterator[Start]:
 
 
 def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
+    """A port below those that the system gives to clients and to port 0, so that nobody is given it meanwhile."""
+    for port in random.sample(range(10_000, 30_000), 100):
+        with suppress(OSError), socket.socket() as listening:
+            listening.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port of a hundred is free")
 
 
 def _wait_until_ready(server: Forked) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 import pytest
+from helpers.nursery import free_port
 from helpers.serving import SCO, START, Server, ask, post, serving
 
 from softcondorcet.cli import main
@@ -24,11 +25,6 @@ pytestmark = pytest.mark.service
 DEPLOY = Path(__file__).parents[2] / "deploy"
 VOTE = {"a": "x", "b": "y", "winner": "a"}
 HOST = {"Host": "arena.example"}
-
-
-def free_port() -> int:
-    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
-        return int(listener.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +44,7 @@ def proxied(token: tuple[str, str], tmp_path_factory: pytest.TempPathFactory) ->
     folder = tmp_path_factory.mktemp("nginx")
     options = ("--name", "arena.example", "--proxy", "127.0.0.1", "--open", "--token-rate", "5")
     with serving(token[0], *options) as server:
-        port = free_port()  # after the server has taken its own, or both may be given the same
+        port = free_port()
         site = (DEPLOY / "nginx.conf").read_text()
         site = site.replace("listen 80;", f"listen 127.0.0.1:{port};").replace(":8700/", f":{server.port}/")
         kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
